@@ -67,33 +67,21 @@ __all__ = [
     "solve",
 ]
 
-_MODULES = {
-    "algorithms.custom": ("minimizer",),
-    "algorithms.registry": ("algorithm",),
-    "growth.options": ("Growth",),
-    "api": (
-        "batch",
-        "best_response",
-        "compare",
-        "draw",
-        "evaluate",
-        "explore",
-        "grow",
-        "load",
-        "merge",
-        "resume",
-        "solve",
-    ),
-    "compile.game": ("CompiledGame",),
-    "errors": ("TreeplexError",),
-    "evaluation.exact": ("Evaluation",),
-    "policies.policy": ("Policy",),
-    "games.holdem.spot": ("Spot",),
-    "games.protocol": ("CHANCE", "TERMINAL", "Game"),
-    "runs.solution": ("Solution",),
+_HOMES = dict.fromkeys(__all__, "api") | {
+    "CHANCE": "games.protocol",
+    "TERMINAL": "games.protocol",
+    "CompiledGame": "compile.game",
+    "Evaluation": "evaluation.exact",
+    "Game": "games.protocol",
+    "Growth": "growth.options",
+    "Policy": "policies.policy",
+    "Solution": "runs.solution",
+    "Spot": "games.holdem.spot",
+    "TreeplexError": "errors",
+    "algorithm": "algorithms.registry",
+    "minimizer": "algorithms.custom",
 }
 _SUBMODULES = ("errors", "holdem")
-_HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:

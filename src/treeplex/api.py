@@ -14,6 +14,8 @@ from treeplex.algorithms.registry import ALGORITHMS, build
 from treeplex.cluster.batch import carry_out_batch, forecast_batch
 from treeplex.cluster.comparing import run_here, run_on_workers, uniform_nash_conv, wanted_runs
 from treeplex.cluster.place import carry_out
+from treeplex.compile.game import CompiledGame
+from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.open import AUTO
 from treeplex.errors import ParameterError, quoted
 from treeplex.evaluation import Evaluation, Policy, evaluate_policy
@@ -25,6 +27,7 @@ from treeplex.games.sized import Abstraction
 from treeplex.growth.options import Growth
 from treeplex.plots.draw import draw_tree
 from treeplex.policies.merge import merge as merge_policies
+from treeplex.policies.policy import PolicySource
 from treeplex.problems.growing import DEFAULT_GROWTH_SECONDS, DEFAULT_SPOT_ALGORITHM
 from treeplex.problems.loading import Source, load, load_game
 from treeplex.runs.asking import DEFAULT_ALGORITHM, exploring, growing, resuming, solving
@@ -66,9 +69,6 @@ DEFAULT_COMPARE_SECONDS = 10.0
 
 DEFAULT_RETRIES = 2
 """How often ``batch`` tries a job again whose worker was lost."""
-
-PolicySource = Policy | str | Path | Mapping[Any, Mapping[str, float]] | Any
-"""A policy, the path of one, a dictionary, or a policy of OpenSpiel."""
 
 Watch = Callable[[Progress], None]
 Answer = Callable[[Solution], None]
@@ -153,7 +153,7 @@ def resume(
     workers: int | None = None,
     worker_memory: str | int | None = None,
     algorithm: str | Algorithm[Any, Any] | None = None,
-    game: Any = None,
+    game: Source | Any | None = None,
     checkpoint_seconds: float = 30.0,
     watch: Watch | None = None,
     answer: Answer | None = None,
@@ -446,7 +446,7 @@ def merge(game: Source | Any, policies: Sequence[PolicySource], shares: Sequence
     return merge_policies(load_game(game), policies, shares)
 
 
-def recommended(game: Any) -> dict[str, str]:
+def recommended(game: CompiledGame | HoldemGame) -> dict[str, str]:
     """What ``solve`` takes for a loaded game when nothing is named: the algorithm, and the backend on this machine."""
     solver = build(DEFAULT_ALGORITHM).open(game, Execution(backend=AUTO))
     return {"algorithm": DEFAULT_ALGORITHM, "backend": solver.backend}

@@ -209,7 +209,7 @@ def _read(path: Path, types: Types, most: int | None) -> Table:
         return pa.Table.from_batches(batches, pa.schema([schema.field(name) for name in types], schema.metadata))
 
 
-def _refuse_types(schema: Any, types: Types) -> None:
+def _refuse_types(schema: pa.Schema, types: Types) -> None:
     """ValueError unless every column is there once, with texts or numbers as it should."""
     for name, kind in types.items():
         if schema.names.count(name) != 1:

@@ -82,7 +82,7 @@ def parse_json(text: str) -> Any:
     raise ValueError("it is nested too deeply")
 
 
-def _parts(whole: Any) -> list[Any]:
+def _parts(whole: object) -> list[Any]:
     """Return the values inside a list or an object."""
     if isinstance(whole, dict):
         return list(cast(dict[str, Any], whole).values())

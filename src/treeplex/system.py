@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -159,24 +159,14 @@ def ctrl_c() -> Generator[Interruption]:
         restore()
 
 
-@contextmanager
-def answering() -> Generator[Interruption]:
+def answering() -> AbstractContextManager[Interruption]:
     """Of the command: there will be an answer, so a signal ends this with it. What follows a run is part of it."""
-    if COMMAND.handles:
-        with COMMAND.answering() as stop:
-            yield stop
-    else:
-        yield Interruption()
+    return COMMAND.answering() if COMMAND.handles else nullcontext(Interruption())
 
 
-@contextmanager
-def finishing() -> Generator[None]:
+def finishing() -> AbstractContextManager[None]:
     """Do not stop in the middle of this: files are being written."""
-    if COMMAND.handles:
-        with COMMAND.finishing():
-            yield
-    else:
-        yield
+    return COMMAND.finishing() if COMMAND.handles else nullcontext()
 
 
 @contextmanager
@@ -191,21 +181,20 @@ def tidied(tidy: Callable[[], None]) -> Generator[None]:
 
 def address_space() -> float:
     """Bytes that this process may map (``ulimit -v``); infinity where nothing limits it."""
-    if sys.platform == "win32":
-        return math.inf
-    import resource  # noqa: PLC0415 - there is none on Windows
-
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return math.inf if limit == resource.RLIM_INFINITY else limit
+    return _limit("RLIMIT_AS")
 
 
 def open_files() -> float:
     """Number of files that this process may have open (``ulimit -n``); infinity where nothing limits it."""
+    return _limit("RLIMIT_NOFILE")
+
+
+def _limit(name: str) -> float:
     if sys.platform == "win32":
         return math.inf
     import resource  # noqa: PLC0415 - there is none on Windows
 
-    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    limit = resource.getrlimit(getattr(resource, name))[0]
     return math.inf if limit == resource.RLIM_INFINITY else limit
 
 

@@ -148,7 +148,7 @@ def checksum(tensors: Mapping[str, npt.NDArray[Any]], words: str) -> str:
     return digest.hexdigest()
 
 
-def leaves(record: Any, name: str) -> Iterator[tuple[str, Array]]:
+def leaves(record: object, name: str) -> Iterator[tuple[str, Array]]:
     """Every array and number of a nested tuple, with the path to it."""
     if isinstance(record, tuple):
         parts = cast(tuple[Any, ...], record)
@@ -179,7 +179,7 @@ def restored(fresh: Record, name: str, tensors: Mapping[str, Array]) -> Record:
     return scalar(saved.item())
 
 
-def check(record: Any, name: str) -> None:
+def check(record: object, name: str) -> None:
     """ValueError unless numbers of a record are such as can stand there: as ``restored``."""
     for key, array in leaves(record, name):
         checked(key, array, array.dtype, None, *_bounds(key, array))
@@ -238,7 +238,7 @@ def number_of(value: object) -> float:
     return float(cast(float, value))
 
 
-def record_of(kind: type[Named], fields: Any) -> Named:
+def record_of(kind: type[Named], fields: object) -> Named:
     """A record of counts, numbers and texts from a list in JSON, or ValueError."""
     types: dict[str, type] = get_type_hints(kind)
     if type(fields) is not list or len(cast(list[Any], fields)) != len(types):

@@ -137,10 +137,10 @@ def served_queue(served: Path) -> TreeplexError | None:
         for name in ("solve", "grow"):
             stack.enter_context(mock.patch(f"treeplex.api.{name}", lambda *_, **given: called(served, given)))
         stack.enter_context(mock.patch("treeplex.api.resume", lambda out, **_: called(served, {"out": out})))
-        queue = Queue(directory, lambda: None)
+        queue = Queue(directory)
         queue.hold()
         stack.callback(queue.close)
-        with mock.patch.object(queue, "_next", lambda: None):
+        with mock.patch.object(queue, "_next"):
             queue.open()
             told = queue.listed()
             encoded({"jobs": told})

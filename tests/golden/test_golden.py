@@ -136,7 +136,7 @@ def test_openspiels_strategies(name, algorithm, spiel) -> None:
     for average, current, _ in iterates(game, algorithm):
         step(solver)
         for ours, theirs in ((average, solver.average_policy()), (current, solver.current_policy())):
-            rows = ((row.player, row.infoset, row.action, row.probability) for row in from_tabular(theirs))
+            rows = from_tabular(theirs)
             aligned = Policy.from_rows(rows).aligned(game)
             np.testing.assert_allclose(np.concatenate(ours), np.concatenate(aligned), rtol=0, atol=1e-10)
 

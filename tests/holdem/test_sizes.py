@@ -11,11 +11,12 @@ import pytest
 from treeplex.engines.boards.trees import decisions_by_line
 from treeplex.errors import ParameterError
 from treeplex.games.holdem.betting import first_bets
+from treeplex.games.holdem.grown import line_text
 from treeplex.holdem import Spot, load_spot, sizes, sizes_for, solve
 from treeplex.poker.sizes import cases
 from treeplex.poker.sizes.cases import Case
 from treeplex.poker.sizes.choose import menus_of
-from treeplex.poker.sizes.lines import spot_with, told
+from treeplex.poker.sizes.lines import spot_with
 from treeplex.poker.sizes.menus import Candidates, distinct, listed
 from treeplex.poker.sizes.solves import Solve
 from treeplex.poker.sizes.steps import StepWalk, narrowed
@@ -264,7 +265,7 @@ def test_one_menu_per_decision(player, restrict):
 
 def spot_with_lines(base, found):
     game = load_spot(base)
-    by_name = {told(line): line for line in decisions_by_line(game)}
+    by_name = {line_text(line): line for line in decisions_by_line(game)}
     menus = {}
     for name, kept in found.menus.items():
         line = by_name["" if name == "first" else name]

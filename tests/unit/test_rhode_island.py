@@ -26,7 +26,7 @@ from treeplex.games.catalog import make
 from treeplex.games.dealt import DealtGame
 from treeplex.games.poker import Poker, Round, court, leduc
 from treeplex.games.rhode_island import RANKS, SUITS, rhode_island, three_cards
-from treeplex.games.suits import FoldedGame, OneLine, Suits
+from treeplex.games.suits import FoldedGame, OneLine
 from treeplex.policies.policy import policy_of
 from treeplex.tensors import read_tensors, write_tensors
 
@@ -96,7 +96,7 @@ def test_ties_are_broken_as_the_page_says() -> None:
 
 def counted(rules: Poker, player: int) -> tuple[int, int]:
     """Infosets and sequences of the whole game, from its betting along one board."""
-    tree, parent = (public := build_public(cast(Any, OneLine(Suits(rules))))).tree, public.parent
+    tree, parent = (public := build_public(OneLine.of(rules))).tree, public.parent
     infosets, sequences = 0, 1
     for node in np.flatnonzero(tree.mover == player).tolist():
         cards, above = 0, int(parent[node])

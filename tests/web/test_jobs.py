@@ -254,4 +254,4 @@ def test_a_busy_port_is_refused_in_a_sentence(queue, port):
 
 def test_a_folder_has_one_server(queue):
     with pytest.raises(ParameterError, match=f"served already, by process {os.getpid()}"):
-        Queue(queue.site.directory, lambda: None).hold()
+        Queue(queue.site.directory).hold()

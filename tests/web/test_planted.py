@@ -112,7 +112,7 @@ def test_links_in_a_planted_queue_are_not_followed(sent, tmp_path, place):
     before = tree(elsewhere) | {"secret": (tmp_path / "secret.efg").read_bytes()}
     if place == "home":
         with pytest.raises(ParameterError, match="link"):
-            Queue(Directory.of(sent), lambda: None).hold()
+            Queue(Directory.of(sent)).hold()
     else:
         served = Served(sent)
         time.sleep(0.3)
@@ -123,7 +123,7 @@ def test_links_in_a_planted_queue_are_not_followed(sent, tmp_path, place):
 
 def queued(folder: Path) -> Queue:
     """The queue of a server that has started, and runs nothing."""
-    queue = Queue(Directory.of(folder), lambda: None)
+    queue = Queue(Directory.of(folder))
     queue.hold()
     queue._next = lambda: None
     queue.open()

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from treeplex import api
 from treeplex.cli import SOLVED, UNFINISHED
 from treeplex.cli.options import AsJson, Quiet, Values, grouped
-from treeplex.cli.output import EVERY, byte_count, console, print_json, print_table, say, tell, working
+from treeplex.cli.output import byte_count, print_json, print_table, say, tell, working
+from treeplex.cli.progress import LiveLine
 from treeplex.errors import ParameterError
 from treeplex.runs.batch.results import LOGS, ResultRow
 from treeplex.runs.batch.run import Batch, BatchProgress, Forecast
@@ -91,32 +91,20 @@ def finished(found: Batch, as_json: bool) -> typer.Exit:
     return typer.Exit(SOLVED if found.whole else UNFINISHED)
 
 
-class Bar:
-    """How many jobs are done: a bar on a terminal, a line every two seconds elsewhere."""
+class Bar(LiveLine):
+    """How many jobs are done."""
 
     def __init__(self) -> None:
-        self._due, self._bar = time.monotonic() + EVERY, None
-        if console.is_terminal:
-            columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
-            self._bar = Progress(*columns, TimeElapsedColumn(), console=console, transient=True)
-            self._task = self._bar.add_task("estimating", total=None)
-
-    def __enter__(self) -> Bar:
-        if self._bar:
-            self._bar.start()
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        if self._bar:
-            self._bar.stop()
+        super().__init__(
+            "estimating", TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn()
+        )
 
     def watch(self, moment: BatchProgress) -> None:
         """What ``batch`` calls."""
         words = f"{moment.running} running" + (f", {moment.failed} failed" if moment.failed else "")
         if self._bar:
             self._bar.update(self._task, description=words, completed=moment.done, total=moment.total)
-        elif time.monotonic() >= self._due:
-            self._due = time.monotonic() + EVERY
+        elif self.is_due():
             say(f"{moment.done:,} of {moment.total:,} jobs done, {words}")
 
 

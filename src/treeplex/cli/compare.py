@@ -15,7 +15,7 @@ from treeplex.cli.answer import exit_code
 from treeplex.cli.options import AsJson, GameName, Quiet, Values, grouped
 from treeplex.cli.output import loaded, new_folder, print_json, print_table, say
 from treeplex.cli.progress import ProgressLine
-from treeplex.cli.tabulate import ComparisonTable, tabulate
+from treeplex.cli.tabulate import tabulate
 from treeplex.errors import ParameterError
 from treeplex.plots.plot import plot_convergence
 from treeplex.problems import kinds
@@ -73,7 +73,7 @@ def compare(
     for algorithm in algorithms or ():
         build(algorithm)
     if every or seeds is not None or accuracies is not None:
-        tabulate(ComparisonTable(game, algorithms, seeds or 1, accuracies), given, as_json)
+        tabulate(game, algorithms, seeds or 1, accuracies, given, as_json)
     elif given.pop("cluster") is not None:
         raise ParameterError("The option --cluster is for tables: give --seeds, --accuracies or --all, too.")
     else:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from treeplex.system import COMMAND, Interrupted, address_space
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 LEAST: Final = 2**30  # bytes of address space; libraries alone take 0.7 GB, and abort or try for ever if they get less
 
@@ -71,11 +74,11 @@ def _streams() -> None:
 class _Forgiving(io.FileIO):
     """A file that takes what it cannot write as written: a terminal that is gone must not end a run."""
 
-    def write(self, data: Any, /) -> int:
+    def write(self, data: ReadableBuffer, /) -> int:
         try:
             return super().write(data)
         except OSError:
-            return len(data)
+            return memoryview(data).nbytes
 
 
 def _say(words: str) -> None:

@@ -13,7 +13,7 @@ from treeplex.arrow import write_parquet
 from treeplex.cli.convert import convert
 from treeplex.cli.lazy import HELP_OPTIONS
 from treeplex.cli.options import AsJson, Folder, Force, NoSave, Quiet, Values, grouped
-from treeplex.cli.output import byte_count, check_files, console, print_json, print_table, say
+from treeplex.cli.output import byte_count, check_files, chips, console, print_json, print_table, say
 from treeplex.cli.report import report
 from treeplex.cli.sizes import sizes
 from treeplex.cli.solve import Algorithm, run
@@ -23,7 +23,7 @@ from treeplex.engines.boards.game import HoldemGame, load_spot, threads_for
 from treeplex.engines.boards.solver import seconds_to_solve
 from treeplex.errors import ParameterError
 from treeplex.games.holdem.files import read_file
-from treeplex.games.holdem.locks import Lock, make_locks
+from treeplex.games.holdem.locks import make_locks
 from treeplex.games.holdem.spot import DEFAULT_MENU, PLAYERS, Spot
 from treeplex.plots.grid import plot_grid, print_grid
 from treeplex.poker.solving import open_run
@@ -64,7 +64,7 @@ def solve(
     as_json: AsJson = False,
 ) -> None:
     """Solve a spot and prove how close the answer is. Default target: 0.5% of the pot. Ctrl-C keeps the results."""
-    source, locks = spot.read(), _locks(lock)
+    source, locks = spot.read(), () if lock is None else make_locks(read_file(lock, "file of locks"))
     with console.status("building the tree", spinner="dots"):
         request = solving(source, algorithm, locks=locks, **given)
     raise run(request, no_save, 0, as_json)
@@ -156,12 +156,6 @@ def tell_size(spot: Spot, as_json: bool) -> None:
     print_table([game.name, ""], rows)
 
 
-def _locks(path: Path | None) -> tuple[Lock, ...]:
-    if path is None:
-        return ()
-    return make_locks(read_file(path, "file of locks"))
-
-
 def _describe(view: View, rows: list[Row], by_class: bool) -> None:
     """What everybody does, then a table of some hands: for each action how often, and its EV."""
     totals = zip(view.names, view.totals().values(), strict=True)
@@ -175,19 +169,14 @@ def _describe(view: View, rows: list[Row], by_class: bool) -> None:
         [
             row.hand,
             f"{row.reach:.3f}",
-            *(f"{100 * x:.1f}% ({_chips(ev)})" for x, ev in zip(row.strategy, row.ev, strict=True)),
-            _chips(row.value),
+            *(f"{100 * x:.1f}% ({chips(ev)})" for x, ev in zip(row.strategy, row.ev, strict=True)),
+            chips(row.value),
             "unknown" if row.equity is None else f"{100 * row.equity:.1f}%",
             *(["indifferent" if row.indifferent else ""] if view.actions else []),
         ]
         for row in rows
     ]
     print_table([*columns, ""] if view.actions else columns, cells, right=range(1, len(columns)))
-
-
-def _chips(ev: float | None) -> str:
-    """No minus before a zero."""
-    return "unknown" if ev is None else f"{ev:z.2f}"
 
 
 def _sizes(game: HoldemGame, whole: HoldemGame) -> dict[str, Any]:

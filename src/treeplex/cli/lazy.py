@@ -11,31 +11,26 @@ from typer.core import TyperCommand, TyperGroup
 from treeplex.spec import unknown
 
 COMMANDS: Final = {
-    "list": ("listing", "listing", "List the built-in games and the algorithms."),
-    "info": ("info", "info", "Show a game's sizes, its memory, and its value if that is known."),
-    "solve": ("solve", "solve", "Find an equilibrium and prove how close it is."),
-    "resume": ("solve", "resume", "Continue any run that was stopped or killed, or a batch."),
-    "compare": ("compare", "compare", "Run algorithms side by side and plot NashConv."),
-    "batch": ("batch", "batch", "Solve many games or hold'em spots, on this machine or on a cluster."),
-    "grow": ("grow", "grow", "Solve a game or a hold'em spot, and find the bet sizes that matter."),
-    "evaluate": ("evaluate", "evaluate", "Measure a policy exactly: value, NashConv and best responses."),
-    "explore": ("explore", "explore", "Sample a game from its rules, without compiling it; quality is estimated."),
-    "merge": (
-        "merge",
-        "merge",
-        "Average policies by reach into one, such as those of several seeds, and measure all of them.",
-    ),
-    "export": ("export", "export", "Save a game to a file, or a policy in another format."),
-    "reproduce": ("reproduce", "reproduce", "Reproduce a figure or table of a paper."),
-    "serve": ("serve", "serve", "Look at runs, solve, compare and train in a browser."),
-    "upi": (
-        "upi",
-        "upi",
-        "Drive the hold'em solver by PioSOLVER's text protocol (UPI), line by line over stdin and stdout.",
-    ),
-    "holdem": ("holdem", "holdem", "Texas hold'em subgames: solve a spot, look at the answer, see how large one is."),
+    "list": "List the built-in games and the algorithms.",
+    "info": "Show a game's sizes, its memory, and its value if that is known.",
+    "solve": "Find an equilibrium and prove how close it is.",
+    "resume": "Continue any run that was stopped or killed, or a batch.",
+    "compare": "Run algorithms side by side and plot NashConv.",
+    "batch": "Solve many games or hold'em spots, on this machine or on a cluster.",
+    "grow": "Solve a game or a hold'em spot, and find the bet sizes that matter.",
+    "evaluate": "Measure a policy exactly: value, NashConv and best responses.",
+    "explore": "Sample a game from its rules, without compiling it; quality is estimated.",
+    "merge": "Average policies by reach into one, such as those of several seeds, and measure all of them.",
+    "export": "Save a game to a file, or a policy in another format.",
+    "reproduce": "Reproduce a figure or table of a paper.",
+    "serve": "Look at runs, solve, compare and train in a browser.",
+    "upi": "Drive the hold'em solver by PioSOLVER's text protocol (UPI), line by line over stdin and stdout.",
+    "holdem": "Texas hold'em subgames: solve a spot, look at the answer, see how large one is.",
 }
-"""Command, its file and function, and what ``treeplex --help`` says of it."""
+"""Commands, and what ``treeplex --help`` says of them."""
+
+HOMES: Final = {"list": ("listing", "listing"), "resume": ("solve", "resume")}
+"""The file and the function of a command whose name is not that of both."""
 
 HELP_OPTIONS: Final = {"help_option_names": ["-h", "--help"]}
 
@@ -61,12 +56,12 @@ class Commands(TyperGroup):
             if ctx.resilient_parsing:  # while a shell completes
                 return None
             raise unknown("command", cmd_name, COMMANDS, "treeplex --help")
-        return Deferred(cmd_name, callback=None, help=COMMANDS[cmd_name][2], context_settings=dict(HELP_OPTIONS))
+        return Deferred(cmd_name, callback=None, help=COMMANDS[cmd_name], context_settings=dict(HELP_OPTIONS))
 
 
 def loaded(name: str) -> Any:
     """The command itself, imported."""
-    module, attribute, _ = COMMANDS[name]
+    module, attribute = HOMES.get(name, (name, name))
     function = getattr(import_module(f"treeplex.cli.{module}"), attribute)
     if isinstance(function, typer.Typer):
         return typer.main.get_command(function)

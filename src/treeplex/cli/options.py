@@ -36,12 +36,7 @@ GameName = Annotated[
 ]
 
 
-def _folder(text: str | Path) -> Path:
-    """As typed; an empty name would be the current folder."""
-    return folder_of(text)
-
-
-FOLDER: Any = {"parser": _folder, "metavar": "FOLDER"}
+FOLDER: Any = {"parser": folder_of, "metavar": "FOLDER"}
 Folder = Annotated[Path, typer.Argument(help="A run folder.", show_default=False, **FOLDER)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON lines on stdout, the last one the result.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", callback=hush, help="Nothing on stderr but errors.")]
@@ -102,7 +97,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     return called
 
 
-def _group(hint: Any) -> list[Parameter] | None:
+def _group(hint: object) -> list[Parameter] | None:
     """The options that a parameter stands for; None if it is one itself."""
     if is_dataclass(hint):
         own = get_type_hints(hint, include_extras=True)
@@ -113,7 +108,7 @@ def _group(hint: Any) -> list[Parameter] | None:
     return [_parameter(each.name, each.default, _annotated(each)) for each in cast(tuple[Field, ...], listed)] or None
 
 
-def _parameter(name: str, default: Any, annotation: Any) -> Parameter:
+def _parameter(name: str, default: object, annotation: object) -> Parameter:
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 

@@ -118,6 +118,11 @@ def byte_count(size: int) -> str:
     return f"{size / 2**10:,.1f} KiB"
 
 
+def chips(ev: float | None) -> str:
+    """An EV for people; no minus before a zero."""
+    return "unknown" if ev is None else f"{ev:z.2f}"
+
+
 @contextmanager
 def working(what: str) -> Generator[Callable[[str], None]]:
     """Say what is being done: a spinner on a terminal; elsewhere a line every two seconds. Yields how to say more."""

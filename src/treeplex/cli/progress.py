@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from typing import Self
 
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from treeplex.cli.output import EVERY, console, say
 from treeplex.runs.limits import Limits
@@ -13,19 +14,17 @@ from treeplex.runs.loop import Progress as Moment
 from treeplex.runs.progress import told
 
 
-class ProgressLine:
-    """NashConv, iterations, rate and time left, on stderr."""
+class LiveLine:
+    """How far something has come, on stderr: a bar on a terminal, a line every two seconds elsewhere."""
 
-    def __init__(self, title: str, limits: Limits, pot: float | None = None) -> None:
-        self._title, self._limits, self._pot = title, limits, pot
+    def __init__(self, words: str, *columns: ProgressColumn) -> None:
         self._due = time.monotonic() + EVERY
         self._bar: Progress | None = None
         if console.is_terminal:
-            columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-            self._bar = Progress(*columns, console=console, transient=True)
-            self._task = self._bar.add_task(f"{title}: starting", total=None)
+            self._bar = Progress(*columns, TimeElapsedColumn(), console=console, transient=True)
+            self._task = self._bar.add_task(words, total=None)
 
-    def __enter__(self) -> ProgressLine:
+    def __enter__(self) -> Self:
         if self._bar:
             self._bar.start()
         return self
@@ -38,13 +37,27 @@ class ProgressLine:
         if self._bar:
             self._bar.stop()
 
+    def is_due(self, *, now: bool = False) -> bool:
+        """Is it time for another line, or wanted ``now``? Then the next one is due in two seconds."""
+        if not now and time.monotonic() < self._due:
+            return False
+        self._due = time.monotonic() + EVERY
+        return True
+
+
+class ProgressLine(LiveLine):
+    """NashConv, iterations, rate and time left of a run."""
+
+    def __init__(self, title: str, limits: Limits, pot: float | None = None) -> None:
+        super().__init__(f"{title}: starting", SpinnerColumn(), TextColumn("{task.description}", markup=False))
+        self._title, self._limits, self._pot = title, limits, pot
+
     def watch(self, moment: Moment) -> None:
         """What the run loop calls; whatever cannot be shown does not end a run."""
         with suppress(Exception):
             if self._bar:
                 self._bar.update(self._task, description=self._line(moment))
-            elif time.monotonic() >= self._due or moment.compiling == 1:
-                self._due = time.monotonic() + EVERY
+            elif self.is_due(now=moment.compiling == 1):
                 say(self._line(moment))
 
     def _line(self, moment: Moment) -> str:

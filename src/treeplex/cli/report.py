@@ -9,7 +9,7 @@ import typer
 
 from treeplex.arrow import write_parquet
 from treeplex.cli.options import FOLDER, AsJson, Force, Quiet
-from treeplex.cli.output import check_files, print_json, print_table, say, working
+from treeplex.cli.output import check_files, chips, print_json, print_table, say, working
 from treeplex.files import replace_text
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.poker.report import Report, ReportRow
@@ -87,11 +87,11 @@ def _cells(row: ReportRow, actions: list[str], several: bool) -> list[str]:
     cells = [*([row.run] if several else []), row.board if several or row.textures else f"average of {row.board}"]
     cells += [row.line or "root", row.hands, _percent(row.often * row.share, 2)]
     for k in range(len(PLAYERS)):
-        cells += [_chips(row.ev[k]), _percent(row.equity[k]), _percent(row.realisation[k])]
+        cells += [chips(row.ev[k]), _percent(row.equity[k]), _percent(row.realisation[k])]
     for action in actions:
         if action in row.actions:
             at = row.actions.index(action)
-            cells.append(f"{_percent(row.frequencies[at])} ({_chips(row.action_ev[at])})")
+            cells.append(f"{_percent(row.frequencies[at])} ({chips(row.action_ev[at])})")
         else:
             cells.append("")
     return cells
@@ -99,7 +99,3 @@ def _cells(row: ReportRow, actions: list[str], several: bool) -> list[str]:
 
 def _percent(x: float | None, digits: int = 1) -> str:
     return "unknown" if x is None else f"{100 * x:z.{digits}f}%"
-
-
-def _chips(x: float | None) -> str:
-    return "unknown" if x is None else f"{x:z.2f}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from contextlib import nullcontext
 from pathlib import Path
-from typing import NamedTuple
 
 import typer
 
@@ -21,15 +20,6 @@ from treeplex.runs.limits import Limits
 from treeplex.runs.loop import Progress
 from treeplex.runs.status import INTERRUPTED
 from treeplex.system import answering
-
-
-class ComparisonTable(NamedTuple):
-    """What is to be compared."""
-
-    game: str
-    algorithms: list[str] | None  # None: all
-    seeds: int
-    accuracies: str | None
 
 
 class RunLines:
@@ -68,15 +58,17 @@ class RunLines:
             self._line.stop()
 
 
-def tabulate(wanted: ComparisonTable, given: Values, as_json: bool) -> None:
-    """Run, print the table, and leave it as Parquet and picture."""
+def tabulate(
+    game: str, algorithms: list[str] | None, seeds: int, accuracies: str | None, given: Values, as_json: bool
+) -> None:
+    """Run ``algorithms`` (None: all), print the table, and leave it as Parquet and picture."""
     if given.pop("nash_conv") is not None or given.pop("exploitability") is not None:
         raise ParameterError("A table of accuracies has targets of its own: give --accuracies, not a target NashConv.")
     out, _ = given.pop("out"), given.pop("big_blind")
-    accuracies = ACCURACIES if wanted.accuracies is None else _numbers(wanted.accuracies)
+    targets = ACCURACIES if accuracies is None else _numbers(accuracies)
     given["seconds"] = api.DEFAULT_COMPARE_SECONDS if given["seconds"] is None else given["seconds"]
-    chosen = loaded(api.load, wanted.game)
-    names = list(ALGORITHMS) if wanted.algorithms is None else list(dict.fromkeys(wanted.algorithms))
+    chosen = loaded(api.load, game)
+    names = list(ALGORITHMS) if algorithms is None else list(dict.fromkeys(algorithms))
     lines = RunLines(chosen.name, names, Limits(None, given["seconds"], given["iterations"], given["nodes"]))
 
     def answer(solution: Solution) -> None:
@@ -91,9 +83,9 @@ def tabulate(wanted: ComparisonTable, given: Values, as_json: bool) -> None:
         try:
             found = api.compare(
                 chosen,
-                wanted.algorithms,
-                accuracies=accuracies,
-                seeds=wanted.seeds,
+                algorithms,
+                accuracies=targets,
+                seeds=seeds,
                 **given,
                 out=folder,
                 watch=lines.watch,

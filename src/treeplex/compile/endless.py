@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from treeplex.compile.memory import GIB, used
 from treeplex.errors import GameError
+from treeplex.games.protocol import History
 
 DEEPEST: Final = 500_000
 """Moves of one line of play."""
@@ -44,13 +45,13 @@ class Watch:
                 f" after {moves:,} moves; {_FIX}"
             )
 
-    def look(self, depth: int, history: object, deepest: int = DEEPEST) -> None:
+    def look(self, depth: int, history: History, deepest: int = DEEPEST) -> None:
         """Refuse lines of play without end, or with histories that grow too long."""
         if depth > deepest or depth * weight(history) > LONGEST_LINE:
             raise GameError(f"{self.name} has a line of play that goes on after {depth:,} moves; {_FIX}")
 
 
-def weight(history: Any) -> int:
+def weight(history: History) -> int:
     """Bytes of a history: its own and those of texts and containers in it, without what these contain."""
     parts: list[Any] = list(getattr(history, "__dict__", {}).values())
     if isinstance(history, tuple | list):
@@ -58,7 +59,7 @@ def weight(history: Any) -> int:
     return _bytes(history) + sum(_bytes(part) for part in parts if isinstance(part, CONTAINERS))
 
 
-def _few(history: Any) -> list[Any]:
+def _few(history: History) -> list[Any]:
     """The parts of a record; a long list is one part itself."""
     return list(history) if len(history) <= 100 else []
 

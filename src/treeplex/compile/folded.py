@@ -8,12 +8,12 @@ hands against hands: ``compile.blocks.ClassBlocks``.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from treeplex.arrays import Floats, Ints
-from treeplex.arrow import joined, take, texts
+from treeplex.arrow import Texts, joined, take, texts
 from treeplex.compile.blocks import ClassBlocks, Classes, Numbering, Terminals, class_blocks
 from treeplex.compile.dealt import lines_of, sparse
 from treeplex.compile.game import CompiledGame
@@ -23,7 +23,7 @@ from treeplex.compile.memory import require
 from treeplex.compile.payoffs import unit_of
 from treeplex.compile.public import PublicGame, PublicTree, build_public
 from treeplex.compile.treeplex import Labels, Treeplex
-from treeplex.games.dealt import WON, DealtRules
+from treeplex.games.dealt import WON
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.suits import Board, FoldedGame, OneLine, Suits
 
@@ -63,7 +63,7 @@ class FoldedSide(NamedTuple):
 def compile_folded(game: FoldedGame) -> CompiledGame:
     """Compile poker by classes. Cost: per public node and class; Python runs per board and betting line."""
     suits, rules = game.suits, game.rules
-    line = cast(DealtRules, OneLine(suits))  # what asks for a public tree asks for no deals
+    line = OneLine.of(rules)
     boards = _boards(suits)
     public = _public(game, build_public(line), boards)
     _check_size(game, public, boards)
@@ -183,7 +183,7 @@ def _check_size(game: FoldedGame, public: FoldedPublic, boards: FoldedBoards) ->
     require(game.name, int(widths.sum()), BYTES_PER_SEQUENCE, "sequences as many as")
 
 
-def _side(player: int, game: FoldedGame, public: FoldedPublic, boards: FoldedBoards, lines: Any) -> FoldedSide:
+def _side(player: int, game: FoldedGame, public: FoldedPublic, boards: FoldedBoards, lines: Texts) -> FoldedSide:
     tree, parent, board = public.game.tree, public.game.parent, public.board
     nodes, widths = len(tree.mover), np.diff(boards.classes.start)[board]  # [P] classes of hands
     decisions = np.flatnonzero(tree.mover == player)

@@ -24,7 +24,7 @@ from treeplex.games.protocol import Game
 METHODS: Final = tuple(sorted(name for name in vars(Game) if not name.startswith("_")))
 
 
-def compiled(source: Any, report: Callable[[int], None] | None = None) -> CompiledGame:
+def compiled(source: object, report: Callable[[int], None] | None = None) -> CompiledGame:
     """The game, compiled unless it is already; ``report`` as in ``compile_game``."""
     if isinstance(source, CompiledGame):
         return source
@@ -42,7 +42,7 @@ def compiled(source: Any, report: Callable[[int], None] | None = None) -> Compil
     return replace(game, source=text, known_value=known_value(game.name))
 
 
-def rules_of(source: Any) -> Game:
+def rules_of(source: object) -> Game:
     """The rules behind a name, a file, a matrix or a pyspiel game, or the object itself if it has them."""
     if isinstance(source, str | Path):
         return make(str(source))

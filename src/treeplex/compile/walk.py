@@ -169,7 +169,7 @@ def _draw(
         walk.refuse(f"{SAME} {walk.line(node)}; {COPY}")
 
 
-def _checked_actions(walk: WalkArrays, given: Any, node: int) -> tuple[str, ...]:
+def _checked_actions(walk: WalkArrays, given: object, node: int) -> tuple[str, ...]:
     """Actions that are no list or tuple, or none at all, which is refused."""
     actions = checked_actions(walk.name, given, walk.place(node))
     if not actions:
@@ -262,7 +262,7 @@ def _chances(walk: WalkArrays, node: int, actions: tuple[str, ...], given: Seque
     return chances
 
 
-def _settle(walk: WalkArrays, node: int, payoff: Any) -> float:
+def _settle(walk: WalkArrays, node: int, payoff: object) -> float:
     """Player 0's payoff; remembers what the players' payoffs add up to."""
     if type(payoff) is float:
         own, total = payoff, 0.0

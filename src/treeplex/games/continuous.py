@@ -12,7 +12,7 @@ from treeplex.files import parse_json
 from treeplex.games.dealt import WON, DealtGame, Settlement
 from treeplex.games.parameters import title
 from treeplex.games.poker import NO_CARD, Card, OneCard, court
-from treeplex.games.sized import Abstraction, ActionMenu, Menu, interval_of
+from treeplex.games.sized import Abstraction, ActionMenu, Menu, Sizes, interval_of
 
 LOWEST: Final = 0.01  # of the pot
 HIGHEST: Final = 1.0
@@ -103,7 +103,7 @@ class ContinuousPoker(OneCard):
         """A fold loses what the folder has paid; a showdown is for what each has paid."""
         if public.status == "folded":
             return Settlement(public.paid * (1.0 if public.player == 0 else -1.0), WON)
-        return Settlement(public.height, public.card)
+        return Settlement(public.height, () if public.card == NO_CARD else (public.card,))
 
 
 def continuous_leduc_rules() -> ContinuousPoker:
@@ -111,7 +111,7 @@ def continuous_leduc_rules() -> ContinuousPoker:
     return ContinuousPoker("continuous_leduc", court())
 
 
-def continuous_leduc(sizes: Any = "branch-2") -> DealtGame:
+def continuous_leduc(sizes: str | Sizes = "branch-2") -> DealtGame:
     """Continuous Leduc hold'em with a choice of bet sizes, as fractions of the pot from 0.01 to 1.
 
     ``sizes``: "branch-2", "branch-3" or "branch-5" (the paper's); a list such as [0.01,0.5,1]; a list for each street;
@@ -123,7 +123,7 @@ def continuous_leduc(sizes: Any = "branch-2") -> DealtGame:
     return DealtGame(Abstraction(rules, menu_of(rules, sizes), name))
 
 
-def menu_of(rules: ActionMenu, sizes: Any) -> Menu:
+def menu_of(rules: ActionMenu, sizes: str | Sizes) -> Menu:
     """The menu that a name or lists of sizes describe, checked against the interval at the start of the game."""
     interval = interval_of(rules, rules.start())
     low, high = interval or (LOWEST, HIGHEST)

@@ -85,7 +85,7 @@ class LeducPots(OneCard):
                 size = public.line[-2]
                 amount += self._sizes(public)[size] - PUBLISHED[size]
             return Settlement(amount if public.player == 0 else -amount, WON)
-        return Settlement(public.stake, public.card)
+        return Settlement(public.stake, (public.card,))
 
     def _sizes(self, public: PotsState) -> tuple[float, ...]:
         return SIZES[0 if public.card == NO_CARD else 1][: self.bets]

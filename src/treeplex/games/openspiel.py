@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from math import isclose
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final, Protocol, final, runtime_checkable
 
 from treeplex.errors import GameError, MissingExtraError, ParameterError, brief, quoted
 from treeplex.games.protocol import TERMINAL
@@ -26,6 +26,15 @@ PREFIX: Final = "openspiel:"
 
 State = Any
 """A ``pyspiel.State``: OpenSpiel comes without types."""
+
+
+@runtime_checkable
+class OpenSpielPolicy(Protocol):
+    """A policy of OpenSpiel, of whatever kind."""
+
+    def action_probabilities(self, state: State) -> Mapping[int, float]:
+        """The probability of each action, by OpenSpiel's number for it."""
+        ...
 
 
 class SpielMove(str):
@@ -118,15 +127,6 @@ class OpenSpielGame:
             raise _failed(self.name, "returns()", error) from error
 
 
-class PolicyRow(NamedTuple):
-    """One probability of a policy."""
-
-    player: int
-    infoset: str
-    action: str
-    probability: float
-
-
 def to_tabular(game: object, lookup: Callable[[int, str], Mapping[str, float]]) -> Any:
     """An ``open_spiel.python.policy.TabularPolicy`` of ``game`` with the probabilities that ``lookup`` gives.
 
@@ -147,8 +147,8 @@ def to_tabular(game: object, lookup: Callable[[int, str], Mapping[str, float]]) 
     return policy
 
 
-def from_tabular(policy: Any, game: object = None) -> list[PolicyRow]:
-    """The probabilities of a policy of OpenSpiel, one row per infoset and action.
+def from_tabular(policy: Any, game: object = None) -> list[tuple[int, str, str, float]]:
+    """(player, infoset, action, probability) of a policy of OpenSpiel, one row per infoset and action.
 
     A policy that is no table is asked at every infoset of its game; ``game``: which, if the policy does not know.
     """
@@ -167,17 +167,10 @@ def from_tabular(policy: Any, game: object = None) -> list[PolicyRow]:
             "game, pyspiel.convert_to_turn_based(game)."
         )
     return [
-        PolicyRow(
-            state.current_player(), state.information_state_string(), str(move), float(probabilities[move.number])
-        )
+        (state.current_player(), state.information_state_string(), str(move), float(probabilities[move.number]))
         for state, probabilities in zip(policy.states, policy.action_probability_array, strict=True)
         for move in _moves(state)
     ]
-
-
-def is_policy(thing: object) -> bool:
-    """Is it a policy of OpenSpiel, of whatever kind?"""
-    return hasattr(thing, "action_probabilities")
 
 
 def _asked(policy: Any, game: OpenSpielGame) -> Any:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING
 
 from treeplex.errors import ParameterError, quoted
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 def integer(name: str, value: object, low: int, high: int) -> int:
@@ -50,7 +53,7 @@ def title(name: str, **changed: object) -> str:
     return f"{name}({','.join(shown)})" if shown else name
 
 
-def titled(name: str, game: Any) -> str:
+def titled(name: str, game: DataclassInstance) -> str:
     """The canonical name of rules whose fields are their parameters."""
     given = ((field, getattr(game, field.name)) for field in fields(game))
     return title(name, **{field.name: value for field, value in given if value != field.default})

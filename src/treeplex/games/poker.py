@@ -77,6 +77,7 @@ class OneCard:
     """
 
     deck: tuple[Card, ...]
+    ranking: Ranking = staticmethod(pairs)
 
     def hands(self) -> tuple[Sequence[str], Sequence[str]]:
         """Each player holds one card."""
@@ -102,22 +103,30 @@ class OneCard:
         return np.maximum(left, 0.0) / (copies.sum() - 2.0)
 
     def outcome(self, table: Hashable) -> Floats:
-        """The sign of player 0's hand against player 1's."""
+        """The sign of player 0's hand against player 1's, on the board that ``table`` is."""
         if table == WON:
             return np.ones((len(self.deck), len(self.deck)))
-        strength = self._strengths[table]
+        strength = self.strengths(cast(tuple[int, ...], table))
         return np.sign(strength[:, None] - strength[None, :])
+
+    def strengths(self, board: tuple[int, ...]) -> Floats:
+        """[H] the place of every card among the strengths there are on a board."""
+        known = self._ranked
+        if board not in known:
+            public = tuple(self.deck[card] for card in board)
+            strengths = [self.ranking(card, public) for card in self.deck]
+            places = {strength: place for place, strength in enumerate(sorted(set(strengths)))}
+            known[board] = np.array([places[strength] for strength in strengths], dtype=np.float64)
+        return known[board]
+
+    @cached_property
+    def _ranked(self) -> dict[tuple[int, ...], Floats]:
+        """Strengths, by the boards that have been asked for."""
+        return {}
 
     @cached_property
     def _labels(self) -> tuple[str, ...]:
         return tuple(card.label for card in self.deck)
-
-    @cached_property
-    def _strengths(self) -> dict[Hashable, Floats]:
-        """Of every hand, by public card: its rank, above all ranks if it pairs the card."""
-        ranks = np.array([card.rank for card in self.deck], dtype=np.float64)
-        paired = {card: np.where(ranks == ranks[card], ranks + ranks.max() + 1.0, ranks) for card in range(len(ranks))}
-        return {NO_CARD: ranks, **paired}
 
 
 @dataclass(frozen=True)
@@ -159,28 +168,6 @@ class Poker(OneCard):
             copies[card] -= 1.0
         left = np.maximum(copies[:, None, None] - own[:, :, None] - own[:, None, :], 0.0)[self.left(public.board)]
         return left / left.sum(axis=0)
-
-    def outcome(self, table: Hashable) -> Floats:
-        """The sign of player 0's hand against player 1's."""
-        if table == WON:
-            return np.ones((len(self.deck), len(self.deck)))
-        strength = self.strengths(cast(tuple[int, ...], table))
-        return np.sign(strength[:, None] - strength[None, :])
-
-    def strengths(self, board: tuple[int, ...]) -> Floats:
-        """[H] the place of every card among the strengths there are on a board."""
-        known = self._ranked
-        if board not in known:
-            public = tuple(self.deck[card] for card in board)
-            strengths = [self.ranking(card, public) for card in self.deck]
-            places = {strength: place for place, strength in enumerate(sorted(set(strengths)))}
-            known[board] = np.array([places[strength] for strength in strengths], dtype=np.float64)
-        return known[board]
-
-    @cached_property
-    def _ranked(self) -> dict[tuple[int, ...], Floats]:
-        """Strengths, by the boards that have been asked for."""
-        return {}
 
     def next(self, public: Pot, action: str) -> Pot:
         """One move, or the public card."""

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 from numbers import Integral
 from types import TracebackType
-from typing import Any, Final, NoReturn, cast
+from typing import Any, Final, NoReturn, SupportsFloat, SupportsIndex, TypeGuard, cast
 
 import numpy as np
 
@@ -33,14 +33,14 @@ def refuse(name: str, method: str, place: Place, value: object, law: str) -> NoR
     raise GameError(f"{name}: {method} at {place()} returned {quoted(value)}; it must return {law}.")
 
 
-def checked_mover(name: str, value: Any, place: Place) -> int:
+def checked_mover(name: str, value: object, place: Place) -> int:
     """Who moves, as an int."""
     if not isinstance(value, Integral):
         refuse(name, "mover", place, value, MOVER)
     return int(value)
 
 
-def checked_actions(name: str, value: Any, place: Place) -> tuple[str, ...]:
+def checked_actions(name: str, value: object, place: Place) -> tuple[str, ...]:
     """Labels in an order of their own: a set has none, and a str would be taken letter by letter."""
     actions = listed(value)
     if actions is None or not all(map(is_label, actions)):
@@ -48,14 +48,14 @@ def checked_actions(name: str, value: Any, place: Place) -> tuple[str, ...]:
     return tuple(actions)
 
 
-def checked_label(name: str, value: Any, place: Place) -> str:
+def checked_label(name: str, value: object, place: Place) -> str:
     """An infoset's label."""
     if not is_label(value):
         refuse(name, "infoset", place, value, LABEL)
     return value
 
 
-def checked_probabilities(name: str, value: Any, place: Place) -> list[float]:
+def checked_probabilities(name: str, value: object, place: Place) -> list[float]:
     """The numbers as floats; whether they are a distribution is for others to say."""
     parts = listed(value)
     numbers = [None] if parts is None else [number(part) for part in parts]
@@ -64,7 +64,7 @@ def checked_probabilities(name: str, value: Any, place: Place) -> list[float]:
     return cast(list[float], numbers)
 
 
-def checked_payoffs(name: str, value: Any, place: Place) -> tuple[float, float]:
+def checked_payoffs(name: str, value: object, place: Place) -> tuple[float, float]:
     """What both players get."""
     parts = listed(value)
     if parts is not None:
@@ -80,14 +80,14 @@ def checked_payoffs(name: str, value: Any, place: Place) -> tuple[float, float]:
     return first, second
 
 
-def checked_table(name: str, method: str, value: Any, place: Place, shape: tuple[int, ...]) -> Floats:
+def checked_table(name: str, method: str, value: object, place: Place, shape: tuple[int, ...]) -> Floats:
     """A NumPy array of finite numbers of this shape."""
     if not _is_numeric(value, shape):
         refuse(name, method, place, value, f"a NumPy array of numbers of the shape {' x '.join(map(str, shape))}")
     return cast(Floats, value)
 
 
-def checked_settlement(name: str, value: Any, place: Place) -> tuple[float, Hashable]:
+def checked_settlement(name: str, value: object, place: Place) -> tuple[float, Hashable]:
     """Amount and table."""
     parts = listed(value)
     amount = number(parts[0]) if parts is not None and len(parts) == 2 else None
@@ -96,7 +96,7 @@ def checked_settlement(name: str, value: Any, place: Place) -> tuple[float, Hash
     return amount, parts[1]
 
 
-def is_label(value: object) -> bool:
+def is_label(value: object) -> TypeGuard[str]:
     """Text that can be stored: lone surrogates cannot."""
     if not isinstance(value, str):
         return False
@@ -108,9 +108,9 @@ def is_label(value: object) -> bool:
     return True
 
 
-def number(value: Any) -> float | None:
+def number(value: object) -> float | None:
     """As a float, whatever its type of number; None for text and for what is no number."""
-    if not hasattr(value, "__float__") and not hasattr(value, "__index__"):  # which text has not
+    if not isinstance(value, SupportsFloat | SupportsIndex):  # which text is not
         return None
     try:
         return float(value)
@@ -140,14 +140,14 @@ def annotate(error: BaseException, asking: tuple[str, ...], place: Callable[[dic
 METHODS: Final = ("root", "mover", "actions", "probabilities", "child", "infoset", "payoff")
 
 
-def listed(value: Any) -> list[Any] | None:
+def listed(value: object) -> list[Any] | None:
     """The parts of what has an order: a list, a tuple, an array of one dimension; None for anything else, also text."""
     if isinstance(value, np.ndarray):
         return list(cast(Any, value)) if cast(Any, value).ndim == 1 else None
     return list(cast(Any, value)) if isinstance(value, Sequence) and not isinstance(value, str | bytes) else None
 
 
-def _is_numeric(table: Any, shape: tuple[int, ...]) -> bool:
+def _is_numeric(table: object, shape: tuple[int, ...]) -> bool:
     if not isinstance(table, np.ndarray):
         return False
     array = cast(Any, table)

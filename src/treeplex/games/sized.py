@@ -131,7 +131,7 @@ class Menu:
     by_line: Mapping[str, tuple[float, ...]] | None = None
 
     @staticmethod
-    def read(sizes: Any, low: float, high: float) -> Menu:
+    def read(sizes: object, low: float, high: float) -> Menu:
         """The menu that ``sizes`` describes; refused unless every size lies from ``low`` to ``high``."""
         if isinstance(sizes, Mapping):
             lines = cast(Mapping[Any, Any], sizes)
@@ -242,7 +242,7 @@ def rounded(size: float) -> float:
     return float(f"{size:.{DIGITS}g}")
 
 
-def _sizes(given: Any, low: float, high: float) -> tuple[float, ...]:
+def _sizes(given: object, low: float, high: float) -> tuple[float, ...]:
     """In order and without repeats, each from ``low`` to ``high``."""
     numbers = listed(given) or []
     legal = [

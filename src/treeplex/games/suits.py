@@ -13,12 +13,12 @@ come up. So every infoset is one of the whole game that stands for those like it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from treeplex.errors import GameError
-from treeplex.games.dealt import Dealt, DealtGame, Settlement
+from treeplex.games.dealt import Dealt, DealtGame
 from treeplex.games.poker import Card, Poker, Pot
 
 Board = tuple[int, ...]
@@ -45,11 +45,6 @@ class Suits:
         single = all(card.copies == 1 for card in self.rules.deck)
         if not single or not len(self.rules.deck) == len(grid) == len(ranks) * len(suits):
             raise GameError(f"{self.rules.name} has suits that cannot be exchanged: every rank must be in every suit.")
-
-    @property
-    def name(self) -> str:
-        """As the rules."""
-        return self.rules.name
 
     @cached_property
     def suits(self) -> tuple[int, ...]:
@@ -118,94 +113,37 @@ class Suits:
         return self._classes[board]
 
 
-@dataclass(frozen=True)
-class OneLine:
-    """The public tree of poker along a single board: what all boards have in common; it deals no hands."""
+class OneLine(Poker):
+    """The public tree of poker along a single board: what all boards have in common; nobody asks it for deals."""
 
-    suits: Suits
-
-    @property
-    def name(self) -> str:
-        """As the rules."""
-        return self.suits.name
-
-    @property
-    def separator(self) -> str:
-        """As in the whole game."""
-        return self.suits.rules.separator
+    @staticmethod
+    def of(rules: Poker) -> OneLine:
+        """That of these rules."""
+        return OneLine(**{field.name: getattr(rules, field.name) for field in fields(rules)})
 
     def hands(self) -> tuple[Sequence[str], Sequence[str]]:
         """The classes there are at first."""
-        labels = [self.suits.rules.deck[kind.cards[0]].label for kind in self.suits.classes(())]
+        labels = [self.deck[kind.cards[0]].label for kind in Suits(self).classes(())]
         return labels, labels
-
-    def start(self) -> Pot:
-        """As in the whole game."""
-        return self.suits.rules.start()
-
-    def mover(self, public: Pot) -> int:
-        """As in the whole game."""
-        return self.suits.rules.mover(public)
 
     def actions(self, public: Pot) -> Sequence[str]:
         """One public card, or the moves."""
-        actions = self.suits.rules.actions(public)
+        actions = super().actions(public)
         return actions[:1] if public.status == "dealing" else actions
-
-    def next(self, public: Pot, action: str) -> Pot:
-        """As in the whole game."""
-        return self.suits.rules.next(public, action)
-
-    def settle(self, public: Pot) -> Settlement:
-        """As in the whole game."""
-        return self.suits.rules.settle(public)
 
 
 @dataclass(frozen=True)
-class FoldedGame:
+class FoldedGame(DealtGame):
     """Poker as a ``Game`` in which players see classes of cards: every history is one of the whole game."""
 
     rules: Poker
     whole: Poker
     """The same rules by the name of the game in which all cards are told apart."""
 
-    @property
-    def name(self) -> str:
-        """The canonical name of the rules."""
-        return self.rules.name
-
     @cached_property
     def suits(self) -> Suits:
         """The classes."""
         return Suits(self.rules)
-
-    @cached_property
-    def _game(self) -> DealtGame:
-        return DealtGame(self.rules)
-
-    def root(self) -> Dealt:
-        """Before the deal."""
-        return self._game.root()
-
-    def mover(self, history: Dealt) -> int:
-        """As in the whole game."""
-        return self._game.mover(history)
-
-    def actions(self, history: Dealt) -> Sequence[str]:
-        """As in the whole game."""
-        return self._game.actions(history)
-
-    def probabilities(self, history: Dealt) -> Sequence[float]:
-        """As in the whole game."""
-        return self._game.probabilities(history)
-
-    def child(self, history: Dealt, action: str) -> Dealt:
-        """As in the whole game."""
-        return self._game.child(history, action)
-
-    def payoff(self, history: Dealt) -> float:
-        """As in the whole game."""
-        return self._game.payoff(history)
 
     def infoset(self, history: Dealt) -> str:
         """The mover's class of hands and every public move, by the infoset of the whole game that stands for it."""

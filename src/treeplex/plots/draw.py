@@ -14,7 +14,7 @@ from treeplex.compile.game import CompiledGame
 from treeplex.errors import ParameterError
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.plots.plot import drawing
-from treeplex.policies.policy import policy_of
+from treeplex.policies.policy import PolicySource, policy_of
 
 MOST_NODES: Final = 300
 """Of a tree that is drawn; more cannot be read."""
@@ -34,7 +34,7 @@ class TreeDrawing(NamedTuple):
     rows: int
 
 
-def draw_tree(game: CompiledGame, policy: Any = None, path: str | Path | None = None) -> Any:
+def draw_tree(game: CompiledGame, policy: PolicySource | None = None, path: str | Path | None = None) -> Any:
     """The history tree of a small game, with a policy's probabilities on its branches if there is one; a figure.
 
     Nodes of one infoset have one label, and a dotted curve joins them.

@@ -61,7 +61,7 @@ def check_spot(record: Record, run: str) -> Record:
     return record
 
 
-def _target(percent: Any) -> dict[str, Any]:
+def _target(percent: object) -> dict[str, Any]:
     if percent is None:
         return {}
     if isinstance(percent, bool) or not isinstance(percent, int | float) or not percent > 0.0:

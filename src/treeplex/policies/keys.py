@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from treeplex.compile.game import CompiledGame
 from treeplex.errors import ParameterError, quoted, real
@@ -12,7 +12,7 @@ Key = str | tuple[int, str]
 """An infoset: its label, with the player where both have one of that label."""
 
 
-def owner_of(key: Any, game: CompiledGame | None) -> tuple[int, str]:
+def owner_of(key: object, game: CompiledGame | None) -> tuple[int, str]:
     """Player and label; whose label it is, the game says."""
     player, label = key_of(key)
     if player is not None:
@@ -28,19 +28,19 @@ def owner_of(key: Any, game: CompiledGame | None) -> tuple[int, str]:
     return owners[0], label
 
 
-def numbers_of(label: str, actions: Any) -> dict[str, float]:
+def numbers_of(label: str, actions: object) -> dict[str, float]:
     """Action -> probability, as a dictionary of the user's has it."""
-    given: dict[Any, Any] = dict(actions) if _is_mapping(actions) else {}
+    came = quoted(actions)
+    given = cast(Mapping[Any, Any], actions) if isinstance(actions, Mapping) else dict[Any, Any]()
     numbers = {action: real(probability) for action, probability in given.items()}
     if not numbers or not all(isinstance(action, str) for action in numbers) or None in numbers.values():
         raise ParameterError(
-            f"The strategy of infoset {quoted(label)} must be a dict from actions to probabilities, got"
-            f" {quoted(actions)}."
+            f"The strategy of infoset {quoted(label)} must be a dict from actions to probabilities, got {came}."
         )
     return {action: float(probability or 0.0) for action, probability in numbers.items()}
 
 
-def key_of(key: Any) -> tuple[int | None, str]:
+def key_of(key: object) -> tuple[int | None, str]:
     """Player (None: either) and label that a key asks for."""
     match key:
         case str():
@@ -53,7 +53,3 @@ def key_of(key: Any) -> tuple[int | None, str]:
             raise ParameterError(
                 f"A policy is asked for an infoset as policy['label'] or policy[player, 'label'], got {quoted(key)}."
             )
-
-
-def _is_mapping(thing: object) -> bool:
-    return isinstance(thing, Mapping)

@@ -10,10 +10,10 @@ import numpy as np
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sequence.cpu import treeplex as kernels
 from treeplex.errors import ParameterError, quoted, real
-from treeplex.policies.policy import Policy, policy_of
+from treeplex.policies.policy import Policy, PolicySource, policy_of
 
 
-def merge(game: CompiledGame, policies: Sequence[Policy | Any], shares: Sequence[float] | None = None) -> Policy:
+def merge(game: CompiledGame, policies: Sequence[PolicySource], shares: Sequence[float] | None = None) -> Policy:
     """The average by reach: x(s) = sum_k share_k x_k(s), where x_k(s) is how likely policy k plays the sequence s.
 
     By Kuhn's theorem that is as good as drawing policy k with probability share_k before the game. So a best response

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import isclose
 from typing import Any
 
@@ -71,5 +71,5 @@ def _translated(ours: Game, name: str, theirs: OpenSpielGame, lookup: Lookup) ->
     return lambda player, label: known[player, label]
 
 
-def _payoff(paid: Any) -> float:
+def _payoff(paid: float | Sequence[float]) -> float:
     return float(paid) if isinstance(paid, int | float) else float(paid[0])

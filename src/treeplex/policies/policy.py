@@ -18,7 +18,7 @@ from treeplex.compile.source import compiled
 from treeplex.errors import FormatError, ParameterError, TreeplexError, brief, quoted
 from treeplex.files import replace_text
 from treeplex.games.catalog import make
-from treeplex.games.openspiel import from_tabular, is_policy
+from treeplex.games.openspiel import OpenSpielPolicy, from_tabular
 from treeplex.games.suits import FoldedGame
 from treeplex.html import html_table
 from treeplex.policies.keys import Key, key_of, numbers_of, owner_of
@@ -91,7 +91,7 @@ class Policy:
         return Policy.from_rows(rows, "" if loaded is None else loaded.name)
 
     @staticmethod
-    def from_openspiel(policy: Any, game: Any = None) -> Policy:
+    def from_openspiel(policy: OpenSpielPolicy, game: Any = None) -> Policy:
         """A policy of OpenSpiel, a table or any other, by OpenSpiel's own labels.
 
         ``game``: a pyspiel game or its name, needed by policies that do not know theirs.
@@ -168,7 +168,7 @@ class Policy:
     def __hash__(self) -> int:
         return hash(tuple(len(strategy.infosets) for strategy in self.strategies))
 
-    def _found(self, key: Any) -> tuple[int, str]:
+    def _found(self, key: object) -> tuple[int, str]:
         """Player and label of an infoset there is."""
         player, label = key_of(key)
         owners = [p for p in (0, 1) if player in (None, p) and label in self.strategies[p].index]
@@ -267,34 +267,24 @@ class Policy:
             return Policy(arrow.about(table).get("game", ""), gathered(table))
         except FileNotFoundError:
             raise ParameterError(f"There is no policy file {quoted(path)}.") from None
-        except UNREADABLE as error:
+        except Exception as error:  # whatever may come of reading a file that is no policy
             reason = _reason(error)
             raise FormatError(
                 f"not a policy of treeplex, in Parquet or JSON ({reason}).", path=quoted(path)[1:-1]
             ) from error
 
 
-UNREADABLE = (
-    OSError,
-    ValueError,
-    TypeError,
-    LookupError,
-    AttributeError,
-    RuntimeError,
-    ArithmeticError,
-    MemoryError,
-    arrow.ArrowError,
-)
-"""What may come of reading a file that is no policy."""
+PolicySource = Policy | str | Path | Mapping[Any, Mapping[str, float]] | OpenSpielPolicy
+"""A policy, the path of one, a dictionary, or a policy of OpenSpiel."""
 
 
-def policy_of(source: Any, game: CompiledGame) -> Policy:
+def policy_of(source: PolicySource, game: CompiledGame) -> Policy:
     """The policy for ``game`` that a file, a dictionary or a policy of OpenSpiel holds, or the policy itself."""
     if isinstance(source, Policy):
         return _for(game, source)
     if isinstance(source, Mapping):
         return Policy.from_dict(cast(Mapping[Key, Mapping[str, float]], source), game)
-    if is_policy(source):
+    if isinstance(source, OpenSpielPolicy):
         return Policy.from_openspiel(source, game.name if game.name.startswith("openspiel:") else None)
     return _for(game, Policy.load(source, game))
 

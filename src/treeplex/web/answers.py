@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from starlette.responses import Response
 
 from treeplex.errors import ParameterError
 
+Json = Mapping[str, Any] | Sequence[Any] | str | float | None
+"""What can be told as JSON."""
 
-def reply(content: Any, status: int = 200) -> Response:
+
+def reply(content: Json, status: int = 200) -> Response:
     """Content as a JSON answer; the schema of its address says what is in it."""
     return Response(encoded(content), status, media_type="application/json")
 
 
-def encoded(content: Any) -> bytes:
+def encoded(content: Json) -> bytes:
     """As JSON; numbers that are none become null."""
     try:
         text = json.dumps(content, allow_nan=False, separators=(",", ":"))
@@ -28,7 +31,7 @@ def encoded(content: Any) -> bytes:
     return text.encode("ascii")
 
 
-def _finite(content: Any) -> Any:
+def _finite(content: object) -> Any:
     if isinstance(content, float):
         return content if math.isfinite(content) else None
     if isinstance(content, Mapping):

@@ -32,7 +32,7 @@ class Connection(H11Protocol):
     known = False  # has the token been shown here?
     _late: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: Any) -> None:
+    def connection_made(self, transport: asyncio.Transport) -> None:
         """As the library has it; then room is made."""
         super().connection_made(transport)
         self.since = self.loop.time()

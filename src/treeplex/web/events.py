@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from typing import Any, Final
 
-from treeplex.web.answers import encoded
+from treeplex.web.answers import Json, encoded
 from treeplex.web.refusals import RefusalError
 
 ALIVE: Final = 15.0  # seconds between two comments
@@ -48,7 +48,7 @@ class Events:
         for listener in list(self.listeners):
             listener.some.set()
 
-    def tell(self, name: str, content: Any, key: str | None = None) -> None:
+    def tell(self, name: str, content: Json, key: str | None = None) -> None:
         """From any thread."""
         if self._loop is not None and not self.closed:
             event = b"event: " + name.encode() + b"\ndata: " + encoded(content) + b"\n\n"

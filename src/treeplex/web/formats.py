@@ -22,31 +22,30 @@ def imported(text: str, form: str | None) -> dict[str, Any]:
     """The spot, or the ranges, that a text holds."""
     form = form or detect(text)
     if form == OURS:
-        return _told(make_spot(_json(text)).summary(), form)
-    try:
-        found = read(text, form)
-    except FormatError as error:
-        raise ParameterError(f"The text cannot be read: {error}") from None
+        found = Imported(make_spot(_json(text)).summary())
+    else:
+        try:
+            found = read(text, form)
+        except FormatError as error:
+            raise ParameterError(f"The text cannot be read: {error}") from None
     ranges = None if found.ranges is None else dict(found.ranges)
     fields = {} if ranges is not None else dict(found.fields) if found.partial else found.spot.summary()
-    return _told(fields, form) | {
+    return {
+        "spot": fields,
         "notes": list(found.notes),
+        "format": form,
         "target": found.target or None,
         "ranges": ranges,
         "partial": found.partial,
     }
 
 
-def exported(fields: Any, form: str) -> dict[str, Any]:
+def exported(fields: object, form: str) -> dict[str, Any]:
     """A spot as another program reads it."""
     spot = make_spot(fields)
     made = write(Imported(spot.summary()), form)
     name = f"{spot.board.replace(' ', '')}.{ENDINGS.get(form, 'txt')}"
     return {"text": made.text, "name": name, "notes": list(made.notes)}
-
-
-def _told(fields: dict[str, Any], form: str) -> dict[str, Any]:
-    return {"spot": fields, "notes": [], "format": form, "target": None, "ranges": None, "partial": False}
 
 
 def _json(text: str) -> Any:

@@ -44,6 +44,11 @@ class OpenedRun:
         """Why it could not be opened."""
         return self.future.exception() if self.future.done() else None
 
+    @property
+    def is_stale(self) -> bool:
+        """May what failed be tried again?"""
+        return self.failed is not None and time.monotonic() - self.used > AGAIN
+
     def told(self) -> dict[str, Any]:
         """As the API tells it."""
         state = "opening" if not self.future.done() else "failed" if self.failed else "open"
@@ -95,7 +100,7 @@ class OpenedRuns:
         stamp = _stamp(folder, run)
         with self._lock:
             entry = self._entries.get(run)
-            if entry is None or entry.stamp != stamp or _is_stale(entry):
+            if entry is None or entry.stamp != stamp or entry.is_stale:
                 entry = OpenedRun(run, stamp)
                 self._entries[run] = entry
                 self._thread.submit(self._open, entry, folder)
@@ -139,7 +144,8 @@ class OpenedRuns:
     def _make_room(self, kept: OpenedRun) -> None:
         """Close what was used longest ago, while there are too many or they take too much memory."""
         with self._lock:
-            others = sorted((e for e in self._entries.values() if e is not kept and e.future.done()), key=_last_used)
+            done = [entry for entry in self._entries.values() if entry is not kept and entry.future.done()]
+            others = sorted(done, key=lambda entry: entry.used)
             while others and (len(self._entries) > MOST or self._bytes() > SHARE * (available() + self._bytes())):
                 gone = others.pop(0)
                 if self._entries.get(gone.run) is gone:
@@ -156,14 +162,6 @@ def _stamp(folder: Path, run: str) -> tuple[int, int]:
     except OSError:
         raise ParameterError(f"The run {quoted(run)} has no checkpoint yet; wait for it, or resume it.") from None
     return found.st_mtime_ns, found.st_size
-
-
-def _is_stale(entry: OpenedRun) -> bool:
-    return entry.failed is not None and time.monotonic() - entry.used > AGAIN
-
-
-def _last_used(entry: OpenedRun) -> float:
-    return entry.used
 
 
 def _sentence(error: BaseException | None) -> str:

@@ -61,10 +61,6 @@ class Runs:
                 del self._seen[gone]
         return {"runs": sorted(rows, key=lambda row: -row["changed"]), "unreadable": unreadable}
 
-    def row(self, run: str) -> dict[str, Any]:
-        """One run."""
-        return self._row(run, self.directory.folder(run))
-
     def whole(self, run: str) -> dict[str, Any]:
         """One run, with what was asked, the result and the names of its files."""
         folder = self.directory.folder(run)
@@ -193,12 +189,12 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     return found.st_mtime_ns, found.st_size
 
 
-def number_of(value: Any) -> float | int | None:
+def number_of(value: object) -> float | int | None:
     """A finite number that a float holds, or None."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return value if abs(value) <= sys.float_info.max else None
 
 
-def _text(value: Any, otherwise: str) -> str:
+def _text(value: object, otherwise: str) -> str:
     return value if isinstance(value, str) else otherwise

@@ -33,7 +33,7 @@ WAITING_ROOM: Final = 1024  # connections that the system keeps until they are a
 SHORTEST: Final = 16  # characters of a token
 
 
-def listen(host: str, port: Any) -> socket.socket:
+def listen(host: str, port: object) -> socket.socket:
     """A socket that listens, or a refusal."""
     number = within(int, "port", port, "a whole number from 0 to 65535", 0, 65535)
     try:

@@ -23,7 +23,7 @@ class Site:
     def __init__(self, directory: Directory, door: Door, opener: Opener | None = None) -> None:
         self.directory, self.door = directory, door
         self.events = Events()
-        self.queue = Queue(directory, lambda: None)
+        self.queue = Queue(directory)
         self.runs = Runs(directory, self.queue.job_of)
         self.opened = OpenedRuns(directory, self._opening, opener)
         self.policies, self.trees, self.checker = Policies(), Trees(), Checker()

@@ -11,7 +11,7 @@ from treeplex.games.holdem.spot import make_spot
 from treeplex.updates.storage import STORAGES
 
 
-def estimate(fields: Any) -> dict[str, Any]:
+def estimate(fields: object) -> dict[str, Any]:
     """The spot with every field, the size of its tree, the memory and about the time a solve takes."""
     spot = make_spot(fields)
     game = load_spot(spot)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 from treeplex.arrow import unpacked
 from treeplex.compile.game import CompiledGame
@@ -13,7 +12,7 @@ from treeplex.compile.storage import load as load_compiled
 from treeplex.errors import ParameterError, quoted
 from treeplex.games.catalog import make
 from treeplex.games.dealt import DealtGame
-from treeplex.games.protocol import CHANCE, TERMINAL, Game
+from treeplex.games.protocol import CHANCE, TERMINAL, Game, History
 from treeplex.games.sized import Abstraction, Menu
 from treeplex.policies.policy import Policy
 from treeplex.problems.loading import sized_game
@@ -25,38 +24,6 @@ LONGEST: Final = 200  # steps of a path
 WALKED: Final = 3000  # branches below a node that are looked at for its value
 WIDEST: Final = 1000  # branches of a node that is shown
 MOST_BYTES: Final = 2**26  # of a game that is kept in the run folder
-
-
-class Tree(Protocol):
-    """What is asked of a game: histories, from the root on."""
-
-    def root(self) -> Any:
-        """The history before anything has happened."""
-        ...
-
-    def mover(self, history: Any) -> int:
-        """0, 1, ``CHANCE`` or ``TERMINAL``."""
-        ...
-
-    def actions(self, history: Any) -> Sequence[str]:
-        """Names of branches."""
-        ...
-
-    def probabilities(self, history: Any) -> Sequence[float]:
-        """Of chance."""
-        ...
-
-    def child(self, history: Any, action: Any) -> Any:
-        """After an action, by its name."""
-        ...
-
-    def infoset(self, history: Any) -> str:
-        """What the mover knows."""
-        ...
-
-    def payoff(self, history: Any) -> Any:
-        """Player 0's."""
-        ...
 
 
 class CompiledTree:
@@ -72,28 +39,28 @@ class CompiledTree:
         return 0
 
     def mover(self, history: int) -> int:
-        """As ``Tree``."""
+        """As ``Game``."""
         return int(self.tree.mover[history])
 
     def actions(self, history: int) -> list[str]:
-        """As ``Tree``."""
+        """As ``Game``."""
         return self._branches(history)[1]
 
     def probabilities(self, history: int) -> list[float]:
-        """As ``Tree``."""
+        """As ``Game``."""
         return [float(self.tree.probability[child]) for child in self._branches(history)[0]]
 
     def child(self, history: int, action: str) -> int:
-        """As ``Tree``."""
+        """As ``Game``."""
         children, names = self._branches(history)
         return children[names.index(action)]
 
     def infoset(self, history: int) -> str:
-        """As ``Tree``."""
+        """As ``Game``."""
         return self.labels[self.mover(history)][int(self.tree.infoset[history])]
 
     def payoff(self, history: int) -> float:
-        """As ``Tree``."""
+        """As ``Game``."""
         return float(self.tree.payoff[history]) * self.game.unit
 
     def _branches(self, history: int) -> tuple[list[int], list[str]]:
@@ -111,7 +78,7 @@ class CompiledTree:
 class HistoryStep(NamedTuple):
     """A history on the way, and how it is told."""
 
-    history: Any
+    history: History
     name: str
     path: str
     reach: float | None
@@ -121,10 +88,10 @@ class Trees:
     """The game that was looked at last is kept."""
 
     def __init__(self) -> None:
-        self._last: tuple[Any, Tree] | None = None
+        self._last: tuple[Any, Game] | None = None
         self._lock = threading.Lock()
 
-    def of(self, folder: Path, record: Record) -> Tree:
+    def of(self, folder: Path, record: Record) -> Game:
         """The tree of a run's game."""
         grown = folder / "sizes.json"
         key = (folder, record.fingerprint, grown.stat().st_mtime_ns if grown.is_file() else 0)
@@ -134,7 +101,7 @@ class Trees:
             return self._last[1]
 
 
-def tree_of(folder: Path, record: Record) -> Tree:
+def tree_of(folder: Path, record: Record) -> Game:
     """The tree of a run's game; games of files and of one's own only if they are kept in the folder."""
     if record.spot is not None:
         raise ParameterError("A hold'em spot is looked at by line: ask for /api/node.")
@@ -155,7 +122,7 @@ def _grown(folder: Path, name: str) -> Game:
     return DealtGame(Abstraction(start.rules, Menu(by_line={k: tuple(v) for k, v in sizes.items()}), start.name))
 
 
-def node(tree: Tree, policy: Policy | None, path: str) -> dict[str, Any]:
+def node(tree: Game, policy: Policy | None, path: str) -> dict[str, Any]:
     """What is at the end of a path such as ``0/2/1``: the number of a branch for each step."""
     steps = [HistoryStep(tree.root(), "", "", 1.0)]
     for part in [part for part in path.split("/") if part]:
@@ -182,7 +149,7 @@ def node(tree: Tree, policy: Policy | None, path: str) -> dict[str, Any]:
     }
 
 
-def _step(tree: Tree, policy: Policy | None, before: HistoryStep, part: str) -> HistoryStep:
+def _step(tree: Game, policy: Policy | None, before: HistoryStep, part: str) -> HistoryStep:
     names = _names(tree, before.history)
     if not part.isdecimal() or len(part) > 9 or int(part) >= len(names):
         raise ParameterError(
@@ -193,7 +160,7 @@ def _step(tree: Tree, policy: Policy | None, before: HistoryStep, part: str) -> 
     return HistoryStep(tree.child(before.history, names[k]), names[k], _join(before.path, k), reach)
 
 
-def _names(tree: Tree, history: Any) -> list[str]:
+def _names(tree: Game, history: History) -> list[str]:
     """Of every branch; refused where there are more than a page shows."""
     names = [] if tree.mover(history) == TERMINAL else list(tree.actions(history))
     if len(names) > WIDEST:
@@ -203,7 +170,7 @@ def _names(tree: Tree, history: Any) -> list[str]:
     return names
 
 
-def _shares(tree: Tree, policy: Policy | None, history: Any) -> list[float]:
+def _shares(tree: Game, policy: Policy | None, history: History) -> list[float]:
     """Of every branch; none where the policy does not say."""
     mover = tree.mover(history)
     if mover == CHANCE:
@@ -217,7 +184,7 @@ def _shares(tree: Tree, policy: Policy | None, history: Any) -> list[float]:
     return [plays[name] for name in names] if all(name in plays for name in names) else []
 
 
-def _value(tree: Tree, policy: Policy | None, history: Any) -> float | None:
+def _value(tree: Game, policy: Policy | None, history: History) -> float | None:
     """Player 0's from here on; None where that is far to see, or not known."""
     total, left, stack = 0.0, WALKED, [(history, 1.0)]
     while stack:

@@ -92,14 +92,14 @@ def _check_suits(
             )
 
 
-def make_locks(records: Any) -> tuple[Lock, ...]:
+def make_locks(records: object) -> tuple[Lock, ...]:
     """Locks from a list of them, or of records with ``line`` and ``strategy``; each is checked."""
     if not isinstance(records, Sequence) or isinstance(records, str | bytes):
         raise ParameterError(f"Locks are a list of records with 'line' and 'strategy', got {quoted(records)}.")
     return tuple(_lock(record, f"Lock {k}") for k, record in enumerate(cast(Sequence[Any], records), 1))
 
 
-def _lock(record: Any, which: str) -> Lock:
+def _lock(record: object, which: str) -> Lock:
     fields: Any = record._asdict() if isinstance(record, Lock) else record
     if not isinstance(fields, Mapping) or set(cast(Mapping[Any, Any], fields)) != {"line", "strategy"}:
         raise ParameterError(f"{which} must have the fields 'line' and 'strategy', got {quoted(record)}.")
@@ -130,12 +130,12 @@ def _plays(plays: object, hands: object, which: str) -> dict[str, float]:
     return table
 
 
-def _text(key: Any, which: str) -> str:
+def _text(key: object, which: str) -> str:
     if not isinstance(key, str):
         raise ParameterError(f"{which}: ranges and actions must be text, got {quoted(key)}.")
     return key
 
 
-def _brief(text: Any) -> str:
+def _brief(text: object) -> str:
     shown = quoted(text)
     return shown if len(shown) <= 24 else shown[:21] + "..."

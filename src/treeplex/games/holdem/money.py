@@ -6,10 +6,10 @@ import math
 import re
 from decimal import Decimal
 from fractions import Fraction
-from numbers import Integral, Real
-from typing import Any, Final
+from typing import Final
 
 from treeplex.errors import ParameterError, quoted
+from treeplex.errors import real as as_number
 
 SMALLEST_CHIP: Final = 1e-6
 LARGEST: Final = 1e15  # amounts up to here are exact as floats
@@ -18,7 +18,7 @@ _PERCENT: Final = re.compile(r"([0-9]+(?:\.[0-9]*)?) ?%")
 
 def real(name: str, value: object, low: float = 0.0, high: float = LARGEST) -> float:
     """A number from ``low`` to ``high``; whole numbers as int, so that they are told without a point."""
-    number = _number(value)
+    number = as_number(value)
     if number is None or not low <= number <= high:
         raise ParameterError(f"The '{name}' parameter must be a number from {low:g} to {high:g}, got {quoted(value)}.")
     return int(number) if number == math.floor(number) else number
@@ -27,7 +27,7 @@ def real(name: str, value: object, low: float = 0.0, high: float = LARGEST) -> f
 def share(name: str, value: object) -> float:
     """A number from 0 to 1, or a text such as ``"5%"``."""
     found = _PERCENT.fullmatch(value.strip()) if isinstance(value, str) else None
-    number = float(found[1]) / 100.0 if found else _number(value)
+    number = float(found[1]) / 100.0 if found else as_number(value)
     if number is None or not 0.0 <= number <= 1.0:
         per_cent = number is not None and not found and 1.0 < number <= 100.0
         fix = f'; write {number / 100.0:g}, or "{number:g}%"' if number is not None and per_cent else ""
@@ -46,13 +46,6 @@ def percent_of_pot(what: str, text: str) -> float:
         return float(number)
     except ValueError:
         raise ParameterError(f"The {what} must be such as 0.1%pot, got {text!r:.80}.") from None
-
-
-def _number(value: Any) -> float | None:
-    """Any real number, those of NumPy too, as one of Python; None for everything else."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return None
-    return int(value) if isinstance(value, Integral) else float(value)
 
 
 def whole_chips(name: str, amount: float, chip: float, low: int, high: int) -> int:

@@ -46,7 +46,7 @@ def imported(text: str, path: str | Path, form: str | None = None, what: str = "
     return found
 
 
-def _fields(fields: Any, name: str, part: str) -> Any:
+def _fields(fields: object, name: str, part: str) -> Any:
     """The fields of a spot in a file of ours, as they stand there."""
     if not isinstance(fields, dict):
         raise FormatError("a spot must be a JSON or TOML object.", path=quoted(name))

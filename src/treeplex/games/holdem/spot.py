@@ -78,7 +78,7 @@ class Spot:
     chip: float = 1
     dead_money: InitVar[float] = 0
 
-    def __post_init__(self, dead_money: Any) -> None:
+    def __post_init__(self, dead_money: float) -> None:
         self._set("board", " ".join(card_name(card) for card in parse_board(self.board)))
         self._set_money(dead_money)
         for name in ("add_allin_threshold", "force_allin_threshold", "merging_threshold"):
@@ -111,7 +111,7 @@ class Spot:
         oop, ip = (text if len(text) <= 60 else f"{text[:56]} ..." for text in (self.oop_range, self.ip_range))
         return f"Spot({self.board}, pot {self.pot}, stack {self.effective_stack}, oop {oop}, ip {ip})"
 
-    def _set_money(self, dead_money: Any) -> None:
+    def _set_money(self, dead_money: float) -> None:
         chip = real("chip", self.chip, SMALLEST_CHIP, 1e6)
         self._set("chip", chip)
         pot, stack, dead = (
@@ -135,7 +135,7 @@ class Spot:
         if self.rake_cap == 0.0:
             self._set("rake_cap", None)  # without a rake a cap of 0 says nothing, and caps none that is set later
 
-    def _set(self, name: str, value: Any) -> None:
+    def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
     @property
@@ -222,7 +222,7 @@ class Spot:
             del fields["board_classes"]
         return fields
 
-    def _parsed(self, text: Any, name: str, *, raises: bool) -> tuple[Size, ...]:
+    def _parsed(self, text: str | None, name: str, *, raises: bool) -> tuple[Size, ...]:
         sizes = parse_sizes(text, name, raises=raises)
         for size in sizes:
             if size.kind == CHIPS:
@@ -241,7 +241,7 @@ class Spot:
         return bool((first[:, None] & second == 0).any())
 
 
-def make_spot(fields: Any, what: str = "The spot") -> Spot:
+def make_spot(fields: object, what: str = "The spot") -> Spot:
     """A spot from the fields of a file. ``sizes`` may leave out players, or streets and players, that are alike."""
     if not isinstance(fields, Mapping):
         raise ParameterError(f"{what} must be an object with fields such as board and pot, got {quoted(fields)}.")
@@ -261,7 +261,7 @@ def make_spot(fields: Any, what: str = "The spot") -> Spot:
     return Spot(**given)
 
 
-def spread_sizes(sizes: Any) -> dict[str, Any]:
+def spread_sizes(sizes: object) -> dict[str, Any]:
     """Fill in what a file left out because it is alike."""
     _keys("sizes", sizes, (*STREETS, *KINDS))
     given = cast(Mapping[str, Any], sizes)
@@ -274,7 +274,7 @@ def spread_sizes(sizes: Any) -> dict[str, Any]:
     return spread
 
 
-def changed_sizes(sizes: Any, bet: str | None, raise_: str | None) -> dict[str, Any]:
+def changed_sizes(sizes: object, bet: str | None, raise_: str | None) -> dict[str, Any]:
     """Sizes with other bets, or other raises, or both, on every street and for both players; the rest is kept."""
     named = {kind: text for kind, text in (("bet", bet), ("raise", raise_)) if text is not None}
     kept = spread_sizes(sizes)
@@ -288,7 +288,7 @@ def changed_sizes(sizes: Any, bet: str | None, raise_: str | None) -> dict[str, 
     return changed
 
 
-def _keys(name: str, table: Any, legal: tuple[str, ...]) -> None:
+def _keys(name: str, table: object, legal: tuple[str, ...]) -> None:
     if not isinstance(table, Mapping):
         raise ParameterError(f"The '{name}' of a spot must be an object, got {quoted(table)}.")
     for key in cast(Mapping[Any, Any], table):

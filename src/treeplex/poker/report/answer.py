@@ -13,6 +13,7 @@ import pyarrow as pa
 from treeplex.arrow import Table, table
 from treeplex.games.holdem.spot import PLAYERS
 
+LEADING: Final = ("run", "board", "line", "textures", "hands", "weight", "often", "share", "pot", "to_act")
 COMMON: Final = ("ev", "equity", "realisation")
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
@@ -41,18 +42,7 @@ class ReportRow:
 
     def fields(self) -> dict[str, Any]:
         """Flat, as tables have them; one pair of columns per action."""
-        told: dict[str, Any] = {
-            "run": self.run,
-            "board": self.board,
-            "line": self.line,
-            "textures": " ".join(self.textures),
-            "hands": self.hands,
-            "weight": self.weight,
-            "often": self.often,
-            "share": self.share,
-            "pot": self.pot,
-            "to_act": self.to_act,
-        }
+        told: dict[str, Any] = {name: getattr(self, name) for name in LEADING} | {"textures": " ".join(self.textures)}
         for name in COMMON:
             told |= {f"{player}_{name}": getattr(self, name)[k] for k, player in enumerate(PLAYERS)}
         for action, frequency, ev in zip(self.actions, self.frequencies, self.action_ev, strict=True):
@@ -152,7 +142,7 @@ def _realised(rows: Sequence[ReportRow], player: int, weights: Sequence[float]) 
     return ev / equity if ev is not None and equity else None
 
 
-def _plain(cell: Any) -> Any:
+def _plain(cell: str | float | None) -> Any:
     """What spreadsheets would take for a formula, as text."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 

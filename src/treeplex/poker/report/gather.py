@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from treeplex.arrays import Floats
+from treeplex.arrays import Bools, Floats
 from treeplex.errors import ParameterError, quoted
 from treeplex.games.holdem.betting import CHANCE, DECISION
 from treeplex.games.holdem.cards import card_name, hand_number, parse_board, parse_card
@@ -114,7 +114,7 @@ def _places(opened: OpenedSpot, line: str) -> Iterator[Position]:
 
 
 def _rows(
-    node: ReportNode, often: float, weight: float, hands: str | None, chosen: Any, by_class: bool
+    node: ReportNode, often: float, weight: float, hands: str | None, chosen: Bools | None, by_class: bool
 ) -> Iterator[ReportRow]:
     """The rows of a node: one, or one per class of hands."""
     told, player = node.told, PLAYERS.index(node.told["to_act"])

@@ -14,6 +14,7 @@ from typing import Final
 from treeplex.arrays import Floats
 from treeplex.engines.boards.trees import decisions_by_line
 from treeplex.games.holdem.betting import Action
+from treeplex.games.holdem.grown import Line, line_text
 from treeplex.games.holdem.spot import Spot
 from treeplex.poker.sizes.solves import Solve, joined
 from treeplex.poker.sizes.steps import Compute, Steps, narrowed
@@ -21,7 +22,6 @@ from treeplex.tensors import count_of
 
 TRIES: Final = 3
 
-Line = tuple[Action, ...]
 Lines = dict[Line, tuple[Action, ...]]
 """Bets or raises that are kept, by line."""
 
@@ -76,7 +76,7 @@ class LineMenus:
     def _choices(self) -> list[float]:
         """By line, which menu has the largest sum over hands of what the best action adds."""
         reader = joined(self.rich, self.tried[-1]) if self.tried else self.rich.reader
-        return [self._choice(line, reader.responses(self.rich.player, told(line))[1]) for line in self.lines]
+        return [self._choice(line, reader.responses(self.rich.player, line_text(line))[1]) for line in self.lines]
 
     def _choice(self, line: Line, added: Floats) -> int:
         actions = decisions_by_line(self.rich.game)[line][1].node.actions
@@ -93,7 +93,7 @@ def spot_with(spot: Spot, menus: Lines) -> Spot:
     sizes: dict[str, str] = {}
     for line, kept in reached(menus).items():
         faced = line[-1].amount if line else 0
-        sizes[told(line)] = ", ".join(f"{spot.rounded(action.amount - faced):.12g}c" for action in kept)
+        sizes[line_text(line)] = ", ".join(f"{spot.rounded(action.amount - faced):.12g}c" for action in kept)
     return replace(spot, line_sizes=sizes)
 
 
@@ -104,11 +104,6 @@ def reached(menus: Lines) -> Lines:
         for line, kept in menus.items()
         if all(line[k] in menus[line[:k]] for k in range(len(line)) if line[:k] in menus and line[k].amount)
     }
-
-
-def told(line: Line) -> str:
-    """As people write it."""
-    return ", ".join(action.name for action in line)
 
 
 def _menus(rich: Solve, line: Line, keep: int) -> list[tuple[Action, ...]]:

@@ -12,7 +12,6 @@ from typing import Any, Final, cast
 from treeplex.algorithms.options import named
 from treeplex.errors import ParameterError, within
 from treeplex.games.holdem.candidates import BETS, RAISES
-from treeplex.games.holdem.cards import card_name
 from treeplex.games.holdem.spot import PLAYERS, Spot, make_spot
 from treeplex.poker.sizes.menus import Candidates, Slot, listed
 
@@ -95,7 +94,7 @@ class SizeSearch:
     @property
     def name(self) -> str:
         """The board; of several spots, their number."""
-        return spot_name(self.spots[0]) if len(self.spots) == 1 else f"{len(self.spots)} {self.spots[0].street}s"
+        return self.spots[0].board if len(self.spots) == 1 else f"{len(self.spots)} {self.spots[0].street}s"
 
     @property
     def source(self) -> list[dict[str, Any]]:
@@ -129,8 +128,3 @@ class SizeSearch:
     def _streets(self) -> tuple[str, ...]:
         played = self.spots[0].streets
         return named("street", self.options.street, {**{each: (each,) for each in played}, "all": played})
-
-
-def spot_name(spot: Spot) -> str:
-    """The board, as people write it."""
-    return " ".join(card_name(card) for card in spot.cards)

@@ -9,12 +9,13 @@ from statistics import fmean
 
 from treeplex.errors import ParameterError
 from treeplex.games.holdem.betting import Action
+from treeplex.games.holdem.grown import line_text
 from treeplex.poker.sizes.answer import Count, Interval, SizeRow, Sizes, SpotSizes
 from treeplex.poker.sizes.cases import Case
 from treeplex.poker.sizes.choose import choose, menus_of
-from treeplex.poker.sizes.lines import LineMenus, told
+from treeplex.poker.sizes.lines import LineMenus
 from treeplex.poker.sizes.menus import Menu, Slot
-from treeplex.poker.sizes.problem import SizeSearch, spot_name
+from treeplex.poker.sizes.problem import SizeSearch
 from treeplex.poker.sizes.solves import Solve
 from treeplex.poker.sizes.steps import Steps, narrowed
 
@@ -135,7 +136,7 @@ class Search:
     def _of_lines(self, menus: Mapping[tuple[Action, ...], tuple[Action, ...]], solved: Solve) -> Sizes:
         (spot,), (rich,) = self.problem.spots, self.rich
         ends = ((rich.low, rich.high), (solved.low, min(solved.high, rich.high)))
-        names = {told(line) or "first": tuple(action for action in kept) for line, kept in menus.items()}
+        names = {line_text(line) or "first": tuple(action for action in kept) for line, kept in menus.items()}
         rows = tuple(
             SizeRow(name, action.name, action.amount, True, None, None, None, None)
             for name, kept in names.items()
@@ -238,7 +239,7 @@ def _undecided(rich: Solve, pot: float, kept: Interval | None) -> SpotSizes:
 def _spot_sizes(rich: Solve, pot: float, whole: Interval, kept: Interval, rows: tuple[SizeRow, ...]) -> SpotSizes:
     loss = _lost(whole, kept)
     percent = (100.0 * loss[0] / pot, 100.0 * loss[1] / pot)
-    return SpotSizes(spot_name(rich.spot), pot, percent, whole, kept, rows)
+    return SpotSizes(rich.spot.board, pot, percent, whole, kept, rows)
 
 
 def _lost(rich: Interval, kept: Interval) -> Interval:

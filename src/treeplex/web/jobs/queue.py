@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Final
@@ -34,8 +33,8 @@ FOREIGN: Final = "It came with the folder, not from you; start it if you trust i
 class Queue:
     """All jobs of a folder. Only one server has it."""
 
-    def __init__(self, directory: Directory, changed: Callable[[], None]) -> None:
-        self.directory, self.changed = directory, changed
+    def __init__(self, directory: Directory) -> None:
+        self.directory = directory
         self.home = directory.root / HOME
         self._jobs: dict[str, JobRecord] = {}
         self._child: tuple[JobRecord, subprocess.Popen[str]] | None = None
@@ -124,7 +123,7 @@ class Queue:
             job.write(self.home)
             self._jobs[job.job] = job
             self._forget()
-        self._notice()
+        self._wake.set()
         return job.told(self.home)
 
     def unconfirmed(self, name: str) -> JobRecord:
@@ -161,7 +160,7 @@ class Queue:
                 self._interrupt(job)
                 with suppress(ParameterError):  # a full disk
                     job.write(self.home)
-        self._notice()
+        self._wake.set()
         return job.told(self.home)
 
     def remove(self, name: str) -> dict[str, Any]:
@@ -171,7 +170,7 @@ class Queue:
             if job.state not in (*ENDED, UNCONFIRMED):
                 raise RefusalError(409, f"The job {name} is {job.state}; stop it first.")
             self._drop(name)
-        self._notice()
+        self._wake.set()
         return {"job": name, "removed": True}
 
     def stamp(self) -> tuple[Any, ...]:
@@ -296,7 +295,7 @@ class Queue:
             self._end(job, FAILED, f"The worker cannot be started: {error!s:.200}")
             return
         self._child = job, child
-        self._notice()
+        self._wake.set()
 
     def _settle(self, job: JobRecord, code: int) -> None:
         """What has become of a job whose worker is gone."""
@@ -314,7 +313,7 @@ class Queue:
         job.state, job.error = state, error
         with suppress(ParameterError):  # a full disk
             job.write(self.home)
-        self._notice()
+        self._wake.set()
 
     def _interrupt(self, job: JobRecord) -> None:
         child = self._child
@@ -336,10 +335,6 @@ class Queue:
         del self._jobs[name]
         self._told.pop(name, None)
         record.delete(self.home, name)
-
-    def _notice(self) -> None:
-        self._wake.set()
-        self.changed()
 
 
 def _why(code: int, words: str) -> str:

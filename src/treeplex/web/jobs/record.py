@@ -32,6 +32,7 @@ NUMBER: Final = re.compile(r"[1-9][0-9]{0,8}")
 MOST: Final = 1000  # jobs that are read
 LARGEST: Final = 2**25  # bytes of all of them together
 ROW: Final = 4  # iteration, seconds, NashConv, nodes
+TOLD: Final = ("job", "what", "title", "state", "stopping", "game", "run", "error", "created")
 PROGRESS: Final = ("state", "stopping", "error", "signature")  # fields of a job that a signature does not cover
 
 
@@ -69,16 +70,8 @@ class JobRecord:
         outcome = outcome_of(home / self.job) if self.state in ENDED else {}
         foreign = self.state == UNCONFIRMED
         result: Any = outcome.get("result")
-        return {
-            "job": self.job,
-            "what": self.what,
-            "title": self.title,
-            "state": self.state,
+        return {name: getattr(self, name) for name in TOLD} | {
             "stopping": self.stopping and self.state == RUNNING,
-            "game": self.game,
-            "run": self.run,
-            "error": self.error,
-            "created": self.created,
             "progress": self._progress({} if foreign else json_file(home / self.job / "progress.json") or {}),
             "result": result if isinstance(result, dict) else None,
         }

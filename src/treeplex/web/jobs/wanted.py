@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from treeplex.algorithms.registry import build
 from treeplex.engines.boards.locks import fix
@@ -35,7 +35,7 @@ from treeplex.web.schema.jobs import GrowJob, JobForm, ResumeJob, SizesJob, Solv
 FILES: Final = (".efg", ".safetensors", ".json", ".toml")
 PLAIN: Final = re.compile(r"[\w+.=,-]{1,80}")
 OPENSPIEL: Final = re.compile(rf"{PREFIX}[a-z0-9_]+")
-FORMS: Final[TypeAdapter[Any]] = TypeAdapter(JobForm)
+FORMS: Final[TypeAdapter[JobForm]] = TypeAdapter(JobForm)
 
 
 class JobRequest(NamedTuple):
@@ -50,18 +50,18 @@ class JobRequest(NamedTuple):
     limits: Mapping[str, Any] = {}
 
 
-def wanted(form: Any, directory: Directory) -> JobRequest:
+def wanted(form: JobForm, directory: Directory) -> JobRequest:
     """The job that a form asks for; refused if it cannot be carried out."""
     asked: dict[type, Callable[..., JobRequest]] = {SolveJob: _solve, GrowJob: _grow, SizesJob: _sizes}
     return _resume(form, directory) if isinstance(form, ResumeJob) else asked[type(form)](form)
 
 
-def wanted_fields(fields: Any, root: str) -> dict[str, Any]:
+def wanted_fields(fields: object, root: str) -> dict[str, Any]:
     """The same for the fields of a form."""
     return wanted(form_of(fields), Directory(Path(root)))._asdict()
 
 
-def form_of(fields: Any) -> Any:
+def form_of(fields: object) -> JobForm:
     """The form that has these fields."""
     try:
         return FORMS.validate_python(fields)
@@ -69,7 +69,7 @@ def form_of(fields: Any) -> Any:
         raise ParameterError(sentence_of(error.errors())) from None
 
 
-def check_request(fields: Any, run: str | None, directory: Directory) -> None:
+def check_request(fields: object, run: str | None, directory: Directory) -> None:
     """Refuse a request that reads anything but the folder that is served. Jobs lie on disk before they run."""
     form = form_of(fields)
     resumes = isinstance(form, ResumeJob)
@@ -90,7 +90,7 @@ def named_game(name: str) -> str:
     return name
 
 
-def _values(form: Any, listed: tuple[Field, ...]) -> dict[str, Any]:
+def _values(form: BaseModel, listed: tuple[Field, ...]) -> dict[str, Any]:
     """Options of a form by name."""
     return {each.name: getattr(form, each.name) for each in listed}
 
@@ -125,7 +125,7 @@ def _grow(form: GrowJob) -> JobRequest:
     return _new(form, request, kept)
 
 
-def growth_of(request: dict[str, Any], source: Any) -> Growth:
+def growth_of(request: dict[str, Any], source: str | Mapping[str, Any]) -> Growth:
     """How to grow a spot or a game."""
     names = ("bets", "raises", "street", "factor", "every", "per_check")
     return Growth(algorithm=request["algorithm"] or usual_algorithm(source), **{name: request[name] for name in names})

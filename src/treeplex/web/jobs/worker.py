@@ -10,6 +10,7 @@ import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -72,30 +73,34 @@ def carry_out(folder: Path, root: Path) -> dict[str, Any]:
     if out is None:
         raise ParameterError(f"There is no folder {quoted(job['run'])} in the folder that is served.")
     calls: dict[str, Callable[..., Any]] = {"solve": _solve, "resume": _resume, "grow": _grow, "sizes": _sizes}
-    solution = calls[job["what"]](request, out, folder, tell)
+    common: dict[str, Any] = {
+        "threads": request["threads"],
+        "checkpoint_seconds": CHECKPOINTS,
+        "watch": partial(_watch, tell=tell),
+    }
+    solution = calls[job["what"]](request, out, folder, common)
     tell.flush()
     summary = solution.summary()
     answer = {} if solution.record.has_strategies else {"result": summary}
     return {"status": solution.status, "nash_conv": summary["nash_conv"]} | answer
 
 
-def _solve(request: dict[str, Any], out: Path, folder: Path, tell: Teller) -> Any:
+def _solve(request: dict[str, Any], out: Path, folder: Path, common: dict[str, Any]) -> Any:
     from treeplex import api  # noqa: PLC0415 - the lock comes first
+    from treeplex.games.holdem.locks import make_locks  # noqa: PLC0415
     from treeplex.runs.schema import JOB  # noqa: PLC0415
 
     return api.solve(
         request["spot"] or request["game"],
         request["algorithm"],
         **{each.name: request[each.name] for each in JOB},
-        threads=request["threads"],
-        locks=_locks(request),
+        locks=make_locks(request["locks"] or ()),
         out=out,
-        checkpoint_seconds=CHECKPOINTS,
-        watch=lambda progress: _watch(progress, tell),
+        **common,
     )
 
 
-def _grow(request: dict[str, Any], out: Path, folder: Path, tell: Teller) -> Any:
+def _grow(request: dict[str, Any], out: Path, folder: Path, common: dict[str, Any]) -> Any:
     from treeplex import api  # noqa: PLC0415
     from treeplex.web.jobs.wanted import growth_of  # noqa: PLC0415
 
@@ -105,27 +110,19 @@ def _grow(request: dict[str, Any], out: Path, folder: Path, tell: Teller) -> Any
         **_limits(request),
         growth=growth_of(request, source),
         storage=request["storage"],
-        threads=request["threads"],
         out=out,
-        checkpoint_seconds=CHECKPOINTS,
-        watch=lambda progress: _watch(progress, tell),
+        **common,
     )
 
 
-def _resume(request: dict[str, Any], out: Path, folder: Path, tell: Teller) -> Any:
+def _resume(request: dict[str, Any], out: Path, folder: Path, common: dict[str, Any]) -> Any:
     """To new limits once; a second attempt goes on to what the first one wrote down."""
     from treeplex import api  # noqa: PLC0415
 
     limits = _limits(request)
     if limits and not _is_first(folder, out):
         limits = {}
-    return api.resume(
-        out,
-        **limits,
-        threads=request["threads"],
-        checkpoint_seconds=CHECKPOINTS,
-        watch=lambda progress: _watch(progress, tell),
-    )
+    return api.resume(out, **limits, **common)
 
 
 def _is_first(folder: Path, out: Path) -> bool:
@@ -137,31 +134,17 @@ def _is_first(folder: Path, out: Path) -> bool:
     return json.loads(before.read_text(encoding="utf-8")) == now
 
 
-def _sizes(request: dict[str, Any], out: Path, folder: Path, tell: Teller) -> Any:
+def _sizes(request: dict[str, Any], out: Path, folder: Path, common: dict[str, Any]) -> Any:
     from treeplex.poker.sizing import sizes  # noqa: PLC0415
     from treeplex.web.jobs.wanted import size_options  # noqa: PLC0415
 
-    return sizes(
-        request["spot"],
-        **size_options(request),
-        seconds=request.get("seconds"),
-        threads=request["threads"],
-        out=out,
-        checkpoint_seconds=CHECKPOINTS,
-        watch=lambda progress: _watch(progress, tell),
-    )
+    return sizes(request["spot"], **size_options(request), seconds=request.get("seconds"), out=out, **common)
 
 
 def _limits(request: dict[str, Any]) -> dict[str, Any]:
     from treeplex.runs.schema import LIMITS  # noqa: PLC0415 - the lock comes first
 
     return {each.name: request[each.name] for each in LIMITS if request[each.name] is not None}
-
-
-def _locks(request: dict[str, Any]) -> Any:
-    from treeplex.games.holdem.locks import make_locks  # noqa: PLC0415
-
-    return make_locks(request["locks"] or ())
 
 
 def _watch(progress: Progress, tell: Teller) -> None:

@@ -14,6 +14,7 @@ from starlette.responses import PlainTextResponse
 from treeplex.errors import ParameterError, quoted
 from treeplex.games.holdem.ranges import format_range
 from treeplex.games.holdem.spot import PLAYERS
+from treeplex.poker.browse import OpenedSpot
 from treeplex.web.answers import encoded
 from treeplex.web.ranges import range_of
 from treeplex.web.routes.common import Line, RunName, Seat, as_text, router
@@ -83,7 +84,7 @@ async def mark_answer(site: OnSite, form: AnswerForm) -> Response:
 
 
 async def _view(site: Site, run: str, method: str, *arguments: Any) -> Response:
-    def look(opened: Any) -> bytes:
+    def look(opened: OpenedSpot) -> bytes:
         return encoded(getattr(opened, method)(*arguments))
 
     return Response(await site.opened.view(run, look), media_type="application/json")

@@ -61,7 +61,7 @@ def model_of(shape: Any) -> Any:
     return shape if origin in (None, Literal) else origin[tuple(map(model_of, inside))]
 
 
-def _field(hint: Any) -> tuple[Any, Any]:
+def _field(hint: object) -> tuple[Any, Any]:
     """Return a field's type and default."""
     if get_origin(hint) is NotRequired:
         return model_of(get_args(hint)[0]), Field(default_factory=lambda: None)

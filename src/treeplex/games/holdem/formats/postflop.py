@@ -46,7 +46,7 @@ def is_postflop(data: object) -> bool:
     return {"version", "name", "data"} <= keys or "config" in keys or "startingPot" in keys
 
 
-def read_postflop(data: Any, part: str = "") -> Imported:
+def read_postflop(data: Mapping[str, Any], part: str = "") -> Imported:
     """The spot, as far as the JSON has it; ``part``: which of several, by its path such as ``SRP/BTN vs BB``."""
     if "config" in data:
         made = _configuration(data["config"])
@@ -86,7 +86,7 @@ def _chosen(items: Mapping[str, Any], part: str) -> Any:
     return items[part]
 
 
-def _configuration(value: Any) -> dict[str, Any]:
+def _configuration(value: object) -> dict[str, Any]:
     """Money, sizes and thresholds of one configuration."""
     if not isinstance(value, Mapping):
         raise FormatError(f"a configuration must be an object, got {quoted(value)}.", path=PROGRAM)
@@ -113,7 +113,7 @@ def _configuration(value: Any) -> dict[str, Any]:
     return {**fields, "sizes": sizes}
 
 
-def _share(key: str, percent: Any) -> float:
+def _share(key: str, percent: object) -> float:
     if isinstance(percent, bool) or not isinstance(percent, int | float):
         raise FormatError(f"{key} must be a number in per cent, got {quoted(percent)}.", path=PROGRAM)
     return float(f"{percent / 100.0:.15g}")
