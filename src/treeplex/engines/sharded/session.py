@@ -93,7 +93,7 @@ class ShardSession:
         """The files of the checkpoint that a run goes on from."""
         self.kept = [Path(file["path"]).name for file in files]
 
-    def whole_file(self, part: Any) -> Given:
+    def whole_file(self, part: Sequence[int]) -> Given:
         """The checkpoint of one machine, which has all parts."""
         path = (self.folder or Path()) / "checkpoint.safetensors"
         return {"path": str(path.absolute()), "part": part, "run": None}
@@ -143,7 +143,7 @@ def files_of(tensors: Mapping[str, Array], folder: Path | None) -> list[dict[str
     ]
 
 
-def write_part(path: str, run: str, iteration: int, part: Any, tensors: Mapping[str, Array]) -> None:
+def write_part(path: str, run: str, iteration: int, part: Sequence[int], tensors: Mapping[str, Array]) -> None:
     """A shard's own file."""
     write_tensors(Path(path), FORMAT, tensors, {"run": run, "iteration": iteration, "part": part})
 

@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from functools import cache
+from types import ModuleType
 from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
@@ -95,7 +96,7 @@ def _looked(index: int) -> Device:
     return require(index)
 
 
-def _count(cuda: Any) -> int:
+def _count(cuda: ModuleType) -> int:
     """How many GPUs there are: at least one."""
 
     def ask() -> int:
@@ -123,7 +124,7 @@ def _asked(question: Callable[[], Any]) -> Any:
         ) from error
 
 
-def _described(cuda: Any, number: int) -> Device:
+def _described(cuda: ModuleType, number: int) -> Device:
     cuda.select_device(number)
     device = cuda.get_current_device()
     free, total = (int(size) for size in cuda.current_context().get_memory_info())
