@@ -15,6 +15,7 @@ those of a CPU, but not from run to run.
 from __future__ import annotations
 
 import importlib
+import operator
 from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any, Final, TypeVar
@@ -124,15 +125,18 @@ def _column_sum_by_shuffles(x: float, j: int, wide: int, high: int) -> float:
     return total
 
 
-def _column_sum_by_meeting(x: float, j: int, wide: int, high: int) -> float:
-    row = cuda.shared.array(LANES, dtype=_numba.float64)
-    row[cuda.threadIdx.x % LANES] = x
-    cuda.syncthreads()
-    total = row[j]
-    for k in range(1, high):
-        total += row[j + k * wide]
-    cuda.syncthreads()
-    return total
+def _by_meeting(join: Callable[[float, float], float]) -> Callable[[float, int, int, int], float]:
+    def joined(x: float, j: int, wide: int, high: int) -> float:
+        row = cuda.shared.array(LANES, dtype=_numba.float64)
+        row[cuda.threadIdx.x % LANES] = x
+        cuda.syncthreads()
+        found = row[j]
+        for k in range(1, high):
+            found = join(found, row[j + k * wide])
+        cuda.syncthreads()
+        return found
+
+    return joined
 
 
 def _column_top_by_shuffles(x: float, j: int, wide: int, high: int) -> float:
@@ -143,17 +147,6 @@ def _column_top_by_shuffles(x: float, j: int, wide: int, high: int) -> float:
         at = int32(at + int32(wide))
         top = max(top, cuda.shfl_sync(uint32(ALL), x, at))
         left = int32(left - one_by_one())
-    return top
-
-
-def _column_top_by_meeting(x: float, j: int, wide: int, high: int) -> float:
-    row = cuda.shared.array(LANES, dtype=_numba.float64)
-    row[cuda.threadIdx.x % LANES] = x
-    cuda.syncthreads()
-    top = row[j]
-    for k in range(1, high):
-        top = max(top, row[j + k * wide])
-    cuda.syncthreads()
     return top
 
 
@@ -296,9 +289,9 @@ load4: Any = _load4_simulated if SIMULATED else _loaded(4)
 """The same of four whole numbers; the place is a multiple of four."""
 store2: Any = _store2_simulated if SIMULATED else _stored()
 """(array, at, first, second): two numbers written at once, at an even place."""
-column_sum: Any = callee(_column_sum_by_meeting if SIMULATED else _column_sum_by_shuffles)
+column_sum: Any = callee(_by_meeting(operator.add) if SIMULATED else _column_sum_by_shuffles)
 """(x, j, wide, high): x of lanes j, j + wide, ..., ``high`` of them, added up in this order; the sum in every lane."""
-column_top: Any = callee(_column_top_by_meeting if SIMULATED else _column_top_by_shuffles)
+column_top: Any = callee(_by_meeting(max) if SIMULATED else _column_top_by_shuffles)
 """The same for the largest."""
 any_lane: Any = callee(_any_by_meeting if SIMULATED else _any_by_vote)
 """Is it true in some lane of the warp?"""
