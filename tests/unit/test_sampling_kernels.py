@@ -17,7 +17,7 @@ from treeplex.engines.sampling.arrays import BOTH, MATCH_OR_PICK, PURE
 from treeplex.engines.sampling.cpu.random import drawn, uniform
 from treeplex.engines.sampling.reference import random
 from treeplex.engines.sampling.reference import sampling as book
-from treeplex.engines.sampling.tree import correlated, nodes_per_walk, sampling
+from treeplex.engines.sampling.tree import nodes_per_walk, sampling
 from treeplex.engines.sequence.rules import payoff_range
 from treeplex.updates.rule import Rule
 from treeplex.updates.turns import SIMULTANEOUS
@@ -53,7 +53,7 @@ VARIANTS += ["mccfr-outcome(baseline=0)", "mccfr-average(epsilon=0.3,tau=1,beta=
 
 def iterates(algorithm: MonteCarlo, game: Any, seed: int, stream: int = 0) -> Iterator[SamplingStream]:
     """One stream of the whole algorithm by the recursions, after every iteration; tests/golden uses it, too."""
-    form = correlated(game) if algorithm.correlated else sampling(game)
+    form = sampling(game, apart=algorithm.correlated)
     learnt = algorithm._initial(form, seed, stream)  # the arrays, before anything is drawn
     functions = None
     if algorithm.rule is not None:
@@ -234,7 +234,7 @@ def chance_nodes(form: Any) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("name", [*GAMES, "liars_dice(sides=3)", "leduc_ext(4,2,1)"])
 def test_every_chance_node_has_a_place_of_its_own(name) -> None:
     game = tp.load(name)
-    form, plain = correlated(game), sampling(game)
+    form, plain = sampling(game, apart=True), sampling(game)
     places = chance_nodes(form)
     assert len({start for start, _ in places}) == len(places)
     for (start, width), (other, _) in zip(places, chance_nodes(plain), strict=True):
@@ -246,7 +246,7 @@ def test_every_chance_node_has_a_place_of_its_own(name) -> None:
 @pytest.mark.parametrize("name", ["leduc", "random_tree(seed=3,depth=5)", "kuhn"])
 def test_draws_are_multiples_of_the_golden_section_through_the_distribution(name) -> None:
     """u_k = frac(phi + k (sqrt(5) - 1) / 2), in floating point; a draw is where u_k lies among the sums."""
-    form, golden = correlated(tp.load(name)), (np.sqrt(5.0) - 1.0) / 2.0
+    form, golden = sampling(tp.load(name), apart=True), (np.sqrt(5.0) - 1.0) / 2.0
     chances = form.tree.chances
     counter = random.counter(5, 0, len(chances.probability))
     for start, width in chance_nodes(form)[:50]:
@@ -269,7 +269,7 @@ def test_draws_are_multiples_of_the_golden_section_through_the_distribution(name
 @pytest.mark.parametrize("name", ["leduc", "kuhn_ext(4,2,2)"])
 def test_correlated_draws_come_as_often_as_they_should(name) -> None:
     """After N draws every move has come N p times up to a few: an independent draw is off by sqrt(N p (1 - p))."""
-    form, count = correlated(tp.load(name)), 20_000
+    form, count = sampling(tp.load(name), apart=True), 20_000
     chances, worst = form.tree.chances, 0.0
     counter = random.counter(3, 0, len(chances.probability))
     for start, width in chance_nodes(form)[:4]:
@@ -286,7 +286,7 @@ def test_correlated_draws_come_as_often_as_they_should(name) -> None:
 
 def test_phases_are_evenly_spread_so_every_draw_has_its_distribution() -> None:
     """Over seeds the k-th draw is that of the distribution, whatever k: what is unbiased one by one stays so."""
-    form = correlated(tp.load("leduc"))
+    form = sampling(tp.load("leduc"), apart=True)
     chances, (start, width) = form.tree.chances, chance_nodes(form)[0]
     found = np.empty((4000, 3), dtype=int)
     for seed in range(len(found)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -91,15 +91,6 @@ class Profile(ABC):
     def replace(self, arrays: Any) -> Profile:
         """Return a profile of the same kind with other host arrays."""
         raise NotImplementedError(type(self).__name__)
-
-
-class Tables(Protocol):
-    """What an engine learns: the layout of a checkpoint."""
-
-    @property
-    def iteration(self) -> int:
-        """Iterations done since the start."""
-        ...
 
 
 class Engine(ABC):

@@ -184,7 +184,7 @@ class Entries:
     def __init__(self, folders: tuple[Path, ...], name: str, source: bytes, dump: Callable[[Any], bytes]) -> None:
         self._folders, self._name, self._source, self._dump = folders, name, source, dump
 
-    def load(self, key: Any) -> Any:
+    def load(self, key: object) -> Any:
         """Return the machine code for a key, or None; a file may be damaged in any way."""
         for folder in self._folders:
             with suppress(Exception):
@@ -193,7 +193,7 @@ class Entries:
                     return data
         return None
 
-    def save(self, key: Any, data: Any) -> None:
+    def save(self, key: object, data: object) -> None:
         """Write the machine code for a key."""
         _write(self._folders[-1] / self._file(key), self._dump((self._source, key, data)))
 
@@ -203,7 +203,7 @@ class Entries:
             if path.name.startswith(f"{self._name}."):
                 path.unlink()
 
-    def _file(self, key: Any) -> str:
+    def _file(self, key: object) -> str:
         return f"{self._name}.{hashlib.blake2b(repr(key).encode(), digest_size=16).hexdigest()}.nbc"
 
 
@@ -279,7 +279,7 @@ def _cache_class(base: Any, folders: tuple[Path, ...]) -> Any:
     """Return a subclass of Numba's cache, or of numba-cuda's: it uses our folders, and a failure is a miss."""
 
     class Implementation(base._impl_class):
-        def __init__(self, function: Any) -> None:
+        def __init__(self, function: Callable[..., Any]) -> None:
             self._lineno, self._locator = function.__code__.co_firstlineno, Locator(function, folders[-1])
             name = f"{function.__module__}.{function.__qualname__}"
             self._filename_base = self.get_filename_base(name, getattr(sys, "abiflags", ""))
@@ -287,14 +287,14 @@ def _cache_class(base: Any, folders: tuple[Path, ...]) -> Any:
     class KernelCache(base):
         _impl_class = Implementation
 
-        def load_overload(self, sig: Any, target_context: Any) -> Any:
+        def load_overload(self, sig: object, target_context: object) -> Any:
             parent: Any = super()
             try:
                 return parent.load_overload(sig, target_context)
             except Exception:  # the kernel is compiled anew, which tells what else is wrong
                 return None
 
-        def save_overload(self, sig: Any, data: Any) -> None:
+        def save_overload(self, sig: object, data: object) -> None:
             parent: Any = super()
             with suppress(OSError):  # the disk is full, or the folder cannot be written any more
                 parent.save_overload(sig, data)

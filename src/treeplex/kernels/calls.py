@@ -8,23 +8,30 @@ and returns 1 if the rule has raised, for example because of an index out of bou
 any more: kernels go on to their end, and the host looks at ``RuleCall.failed`` then.
 """
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false, reportUnusedFunction=false
+
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
 
 import numba
 import numpy as np
 import numpy.typing as npt
-from llvmlite import ir  # pyright: ignore[reportMissingTypeStubs]
+from llvmlite import ir
 from numba import carray, types  # pyright: ignore[reportPrivateImportUsage]
+from numba.core.base import BaseContext
+from numba.core.typing.context import Context
+from numba.core.typing.templates import Signature
 from numba.extending import overload
 
 from treeplex.arrays import Floats
 from treeplex.kernels.jit import INLINED_LOOP, Index, inlined_loop, instruction
 
-# pyright: reportUnusedFunction=false
+Pointer = types.CPointer
+"""Of the numbers that a C function is handed."""
 
 _NUMBERS: Final = types.CPointer(types.float64)
 _SIGNATURE: Final = types.int32(types.float64, *[_NUMBERS] * 4, types.int64, types.int64, types.int64)
@@ -50,8 +57,9 @@ def compile_update(function: Callable[..., None], checked: bool, constants: bool
     array: Any = carray
 
     def plain(
-        t: Any, values: Any, strategy: Any, memory: Any, numbers: Any, rows: Any, actions: Any, count: Any
-    ) -> int:
+        t: float, values: Pointer, strategy: Pointer, memory: Pointer, numbers: Pointer, rows: int, actions: int,
+        count: int,
+    ) -> int:  # fmt: skip
         try:
             update(t, array(values, actions), array(strategy, actions), array(memory, (rows, actions)))
         except Exception:
@@ -59,8 +67,9 @@ def compile_update(function: Callable[..., None], checked: bool, constants: bool
         return 0
 
     def with_constants(
-        t: Any, values: Any, strategy: Any, memory: Any, numbers: Any, rows: Any, actions: Any, count: Any
-    ) -> int:
+        t: float, values: Pointer, strategy: Pointer, memory: Pointer, numbers: Pointer, rows: int, actions: int,
+        count: int,
+    ) -> int:  # fmt: skip
         try:
             own = array(memory, (rows, actions))
             update(t, array(values, actions), array(strategy, actions), own, array(numbers, count))
@@ -74,8 +83,9 @@ def compile_update(function: Callable[..., None], checked: bool, constants: bool
 
 @instruction
 def call_rule(
-    context: Any, address: Any, t: Any, values: Any, at: Any, strategy: Any, first: Any, memory: Any, row: Any,
-    constants: Any, rows: Any, actions: Any,
+    context: Context, address: types.Type, t: types.Type, values: types.Array, at: types.Type, strategy: types.Array,
+    first: types.Type, memory: types.Array, row: types.Type, constants: types.Array, rows: types.Type,
+    actions: types.Type,
 ) -> Any:  # fmt: skip
     """Call the rule at ``address`` on ``values[at:]``, ``strategy[first:]`` and ``memory[row:]``, arrays of one axis.
 
@@ -86,7 +96,9 @@ def call_rule(
         types.uint64, types.float64, values, whole, strategy, whole, memory, whole, constants, whole, whole
     )
 
-    def generate(target: Any, builder: Any, kinds: Any, arguments: Any) -> Any:
+    def generate(
+        target: BaseContext, builder: ir.IRBuilder, kinds: Signature, arguments: Sequence[ir.Value]
+    ) -> ir.Value:
         number, size = ir.DoubleType(), ir.IntType(64)
         pointer = number.as_pointer()
         function = ir.FunctionType(ir.IntType(32), [number, *[pointer] * 4, size, size, size])
@@ -144,12 +156,17 @@ def call_gathered(
         strategy[first + gap * a] = scratch[actions + a]
 
 
-def _with_memory(rule: Any, t: float, infoset: Index, scratch: Any, memory: Any, row: Index, actions: Index) -> None:
+def _with_memory(
+    rule: RuleCall, t: float, infoset: Index, scratch: Floats, memory: npt.NDArray[Any], row: Index, actions: Index
+) -> None:
     """Call a rule on values and strategy in ``scratch``, and on memory itself if it is float64."""
 
 
 @overload(_with_memory, strict=False, jit_options=INLINED_LOOP)
-def _choose(rule: Any, t: Any, infoset: Any, scratch: Any, memory: Any, row: Any, actions: Any) -> Callable[..., None]:
+def _choose(
+    rule: types.Type, t: types.Type, infoset: types.Type, scratch: types.Type, memory: types.Array, row: types.Type,
+    actions: types.Type,
+) -> Callable[..., None]:  # fmt: skip
     return _on_memory if memory.dtype == types.float64 else _on_copies
 
 

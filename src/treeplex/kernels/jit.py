@@ -123,13 +123,13 @@ class CompileTimer(events.Listener):
         self.seconds = 0.0
         self._depth, self._began = 0, 0.0
 
-    def on_start(self, event: Any) -> None:
+    def on_start(self, event: events.Event) -> None:
         """Numba has begun; it may begin again inside."""
         if self._depth == 0:
             self._began = time.perf_counter()
         self._depth += 1
 
-    def on_end(self, event: Any) -> None:
+    def on_end(self, event: events.Event) -> None:
         """Numba is done."""
         self._depth -= 1
         if self._depth == 0:
@@ -142,12 +142,12 @@ class CompileCounter(events.Listener):
     def __init__(self, started: Callable[[int], None]) -> None:
         self._kernels, self._started = 0, started
 
-    def on_start(self, event: Any) -> None:
+    def on_start(self, event: events.Event) -> None:
         """Numba compiles a kernel, or a function that one calls."""
         self._kernels += 1
         self._started(self._kernels)
 
-    def on_end(self, event: Any) -> None:
+    def on_end(self, event: events.Event) -> None:
         """Nothing to say."""
 
 
@@ -171,7 +171,7 @@ def announced_compilation(started: Callable[[int], None] | None) -> Generator[No
 
 
 @contextmanager
-def _listening(kind: str, listener: Any) -> Generator[None]:
+def _listening(kind: str, listener: CompileTimer | CompileCounter) -> Generator[None]:
     """GPU kernels have events of their own, and listeners of their own class, in a module that is there if they are."""
     ours: Any = events
     module: Any = sys.modules.get("numba.cuda.core.event")
@@ -184,5 +184,5 @@ def _listening(kind: str, listener: Any) -> Generator[None]:
             yield
 
 
-def _forwarded(heard: Callable[[Any], None]) -> Callable[[Any, Any], None]:
+def _forwarded(heard: Callable[[events.Event], None]) -> Callable[[object, events.Event], None]:
     return lambda _, event: heard(event)

@@ -22,7 +22,9 @@ from typing import Any, Final
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.base import BaseContext
 from numba.core.datamodel import models
+from numba.core.datamodel.manager import DataModelManager
 from numba.extending import lower_builtin, register_model, type_callable
 
 from treeplex.kernels.jit import instruction
@@ -35,7 +37,7 @@ WORD, HALF = ir.IntType(32), ir.IntType(16)
 class Lanes(types.Type):
     """16 floating-point numbers."""
 
-    def __init__(self, element: Any) -> None:
+    def __init__(self, element: types.Type) -> None:
         self.element = element
         super().__init__(f"Lanes({element})")
 
@@ -52,17 +54,19 @@ MARKS = Marks()
 
 @register_model(Lanes)
 class _LanesModel(models.PrimitiveModel):
-    def __init__(self, dmm: Any, fe_type: Any) -> None:
+    def __init__(self, dmm: DataModelManager, fe_type: Lanes) -> None:
         super().__init__(dmm, fe_type, ir.VectorType(dmm.lookup(fe_type.element).get_value_type(), LANES))
 
 
 @register_model(Marks)
 class _MarksModel(models.PrimitiveModel):
-    def __init__(self, dmm: Any, fe_type: Any) -> None:
+    def __init__(self, dmm: DataModelManager, fe_type: Marks) -> None:
         super().__init__(dmm, fe_type, ir.VectorType(ir.IntType(1), LANES))
 
 
-def _operator(symbol: Any, build: Callable[[Any, Any, Any], Any], result: Any = None) -> None:
+def _operator(
+    symbol: Callable[..., Any], build: Callable[[Any, Any, Any], ir.Value], result: types.Type | None = None
+) -> None:
     """``a symbol b`` for two vectors."""
 
     @type_callable(symbol)
@@ -86,7 +90,10 @@ _operator(operator.ne, lambda builder, a, b: builder.fcmp_unordered("!=", a, b),
 _operator(operator.iadd, lambda builder, a, b: builder.fadd(a, b))
 
 
-def _pointer(context: Any, builder: Any, kind: Any, value: Any, at: Any, at_kind: Any, element: Any) -> Any:
+def _pointer(
+    context: BaseContext, builder: ir.IRBuilder, kind: types.Array, value: ir.Value, at: ir.Value, at_kind: types.Type,
+    element: ir.Type,
+) -> Any:  # fmt: skip
     """Where a vector of an array begins."""
     data = context.make_array(kind)(context, builder, value).data
     index = context.cast(builder, at, at_kind, types.int64)
@@ -196,7 +203,7 @@ def spread(typingctx, number):
     return Lanes(number)(number), codegen
 
 
-def _spread(builder: Any, number: Any) -> Any:
+def _spread(builder: ir.IRBuilder, number: ir.Value) -> Any:
     kind = ir.VectorType(number.type, LANES)
     one = builder.insert_element(ir.Constant(kind, ir.Undefined), number, ir.Constant(WORD, 0))
     zeros = ir.Constant(ir.VectorType(WORD, LANES), [0] * LANES)
@@ -234,7 +241,7 @@ def some(typingctx, marks):
     return types.boolean(marks), codegen
 
 
-def _of_each(builder: Any, name: str, value: Any, bits: int) -> Any:
+def _of_each(builder: ir.IRBuilder, name: str, value: ir.Value, bits: int) -> Any:
     """A function that LLVM has for vectors, such as ``floor``."""
     kind = ir.FunctionType(value.type, [value.type])
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{LANES}f{bits}"), [value])

@@ -30,6 +30,7 @@ WHOLE, DOWN, BELOW, UP = range(4)
 Offsets = npt.NDArray[np.int64]
 Small = npt.NDArray[np.uint16]
 Cards = npt.NDArray[np.uint8]
+Whole = int | np.integer[Any]
 
 
 class Betting(NamedTuple):

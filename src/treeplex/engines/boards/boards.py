@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from itertools import permutations
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -58,16 +59,12 @@ def stored_board(levels: list[list[Deal]], cards: tuple[int, ...]) -> StoredBoar
 def _below(level: list[Deal], at: StoredBoard, card: int) -> StoredBoard:
     """The stored board below another one on which ``card`` is dealt."""
     stored = card // 4 * 4 + at.suits[card % 4]
-    for board in range(bisect_left(level, at.board, key=_parent), len(level)):
+    for board in range(bisect_left(level, at.board, key=attrgetter("parent")), len(level)):
         back = _image(level[board], stored)
         if back is not None:
             first, second, third, fourth = (back[suit] for suit in at.suits)
             return StoredBoard(at.depth + 1, board, (first, second, third, fourth))
     raise LookupError(f"No board has the card {card}.")
-
-
-def _parent(deal: Deal) -> int:
-    return deal.parent
 
 
 def _image(deal: Deal, card: int) -> Suits | None:

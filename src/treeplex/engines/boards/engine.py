@@ -49,7 +49,9 @@ Array = npt.NDArray[Any]
 class PassCrew:
     """Threads that run passes over one subgame in one type of numbers: their tables, and how they are called."""
 
-    def __init__(self, streets: int, chances: tuple[float, float], threads: int, work: Any, stored: Any) -> None:
+    def __init__(
+        self, streets: int, chances: tuple[float, float], threads: int, work: npt.DTypeLike, stored: npt.DTypeLike
+    ) -> None:
         self.threads = threads
         self.tables = [new_table() for _ in range(threads)]
         self.mail = new_mail(threads, PATIENCE if threads <= cores() else 0)
@@ -66,7 +68,7 @@ class PassCrew:
 class SubgameEngine:
     """One subgame in one precision with some threads. It keeps nothing of the game alive but its arrays."""
 
-    def __init__(self, game: HoldemGame, work: Any, threads: int) -> None:
+    def __init__(self, game: HoldemGame, work: npt.DTypeLike, threads: int) -> None:
         self.busy = threading.RLock()  # one run at a time: all work in the same arrays
         self.streets = len(game.streets)
         self._threads = threads if self.streets > 1 else 1

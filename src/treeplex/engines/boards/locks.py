@@ -18,16 +18,14 @@ from treeplex.engines.boards.trees import by_node
 from treeplex.games.holdem.cards import HAND_CARDS, hand_numbers
 from treeplex.updates.storage import LARGEST
 
-Frozen = Locked
 
-
-def no_locks(game: HoldemGame, storage: str) -> Frozen:
+def no_locks(game: HoldemGame, storage: str) -> Locked:
     """Every decision is free."""
     first, second = (np.full(game.decisions(player), FREE, np.int64) for player in (0, 1))
     return Locked((first, second), Sources(np.zeros(0, storage), np.zeros(0, storage)))
 
 
-def fix(game: HoldemGame, storage: str, learners: tuple[HandLearner, HandLearner] | None = None) -> Frozen:
+def fix(game: HoldemGame, storage: str, learners: tuple[HandLearner, HandLearner] | None = None) -> Locked:
     """Mark the locked decisions; with ``learners``, write their strategies wherever strategies are read from."""
     where = no_locks(game, storage).where
     parts: tuple[list[Floats], list[Floats]] = ([], [])

@@ -7,18 +7,8 @@ from typing import Any, NamedTuple
 
 from treeplex.arrays import Floats
 from treeplex.engines.boards import arrays as layout
-from treeplex.engines.boards.arrays import (
-    BELOW,
-    DOWN,
-    UP,
-    PassRule,
-    Playing,
-    Schedules,
-    Sources,
-    no_learner,
-    plain_rule,
-)
-from treeplex.engines.boards.cut import FIRST_STREET, BoardRun, carry, locked_part, part_of
+from treeplex.engines.boards.arrays import PassRule, Playing, Schedules, Sources, no_learner, plain_rule
+from treeplex.engines.boards.cut import BoardRun, carry, locked_part, part_of
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.tables import (
@@ -119,12 +109,14 @@ class BoardPart:
         runner, player = engine(self.whole, self.storage, 1), step.player
         learns = step.schedules is not None
         with runner.busy:
-            runner.run(step.playing, step.rule, [step.step], schedules=step.schedules, phase=DOWN)
+            runner.run(step.playing, step.rule, [step.step], schedules=step.schedules, phase=layout.DOWN)
             entry, alive = (array.copy() for array in runner.entering(player))
             values = runner.found(player)
             for begin, end, worth in ask(entry, alive):
                 values[begin:end, : worth.shape[1]] = worth
-            return runner.run(step.playing, step.rule, [step.step], schedules=step.schedules, keep=not learns, phase=UP)
+            return runner.run(
+                step.playing, step.rule, [step.step], schedules=step.schedules, keep=not learns, phase=layout.UP
+            )
 
     def below(self, step: BoardPass, entry: Array, alive: Array) -> Array:
         """Values of the part's boards to the learner, after the opponent's reach of every root above."""
@@ -132,20 +124,13 @@ class BoardPart:
         with runner.busy:
             for array, sent in zip(runner.entering(player), (entry, alive), strict=True):
                 array[:] = sent
-            runner.run(step.playing, step.rule, [step.step], schedules=step.schedules, phase=BELOW)
+            runner.run(step.playing, step.rule, [step.step], schedules=step.schedules, phase=layout.BELOW)
             return runner.found(player).copy()
 
     def restore(self, tables: HandTables) -> Any:
         """Check tables that were carried from checkpoints; where passes have them."""
         check(check_iterations(tables), "state")
         return self.send(rescale_to_units(tables, self.weight))
-
-
-class TrunkPart(BoardPart):
-    """The first street."""
-
-    def __init__(self, game: HoldemGame, storage: str, scheme: Scheme) -> None:
-        super().__init__(game, FIRST_STREET, storage, 1, scheme)
 
 
 def carry_part(

@@ -6,16 +6,17 @@ as in Algorithm 1 of Tammelin (2014): player 0's average starts with its second 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from treeplex.arrays import Floats
-from treeplex.engines.boards.arrays import UPDATE, Playing, Sources, no_learner, plain_rule
+from treeplex.engines.boards.arrays import UPDATE, Locked, Playing, Sources, no_learner, plain_rule
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.evaluate import Passes, evaluate_passes, pot_shares
 from treeplex.engines.boards.game import HoldemGame, require_memory, threads_for
-from treeplex.engines.boards.locks import Frozen, fix
+from treeplex.engines.boards.locks import fix
 from treeplex.engines.boards.tables import (
     Array,
     HandTables,
@@ -66,16 +67,10 @@ def seconds_per_iteration(numbers: float) -> float:
     return 2.0 * (PASS + LEARNING * numbers) / RATE
 
 
-class SpotProfile(Profile):
-    """Both players' strategies on a spot, as the arrays that they are normalised from, on the host."""
+class HoldemProfile(Profile):
+    """Both players' strategies on a spot, which passes evaluate wherever they are."""
 
-    def __init__(self, game: HoldemGame, sources: Sources, frozen: Frozen, storage: str, threads: int) -> None:
-        self.game, self.sources, self.frozen, self.storage, self.threads = game, sources, frozen, storage, threads
-
-    @property
-    def arrays(self) -> Sources:
-        """As ``Profile``."""
-        return self.sources
+    game: HoldemGame
 
     def evaluate(self, threads: int = 0) -> Evaluation:
         """As ``Profile``, in chips."""
@@ -85,8 +80,29 @@ class SpotProfile(Profile):
         """Chips that ``player`` takes of the pot on average, by its strategy or by its best response."""
         return pot_shares(self.game, [(player, mode)], self.values([(player, mode)]))[0]
 
+    @abstractmethod
     def values(self, passes: Passes) -> Floats:
         """[passes, H] values of the hands of each pass's player at the root."""
+
+    @property
+    @abstractmethod
+    def trunk(self) -> SpotProfile:
+        """At least the strategies of the first street, on the host."""
+
+
+class SpotProfile(HoldemProfile):
+    """The arrays that strategies are normalised from, on the host."""
+
+    def __init__(self, game: HoldemGame, sources: Sources, frozen: Locked, storage: str, threads: int) -> None:
+        self.game, self.sources, self.frozen, self.storage, self.threads = game, sources, frozen, storage, threads
+
+    @property
+    def arrays(self) -> Sources:
+        """As ``Profile``."""
+        return self.sources
+
+    def values(self, passes: Passes) -> Floats:
+        """As ``HoldemProfile``."""
         stub = no_learner(self.storage)
         playing = Playing((stub, stub), self.sources, self.frozen)
         runner = engine(self.game, self.storage, self.threads)
@@ -98,7 +114,7 @@ class SpotProfile(Profile):
 
     @property
     def trunk(self) -> SpotProfile:
-        """At least the strategies of the first street, on the host."""
+        """Itself."""
         return self
 
     def replace(self, arrays: Sources) -> SpotProfile:

@@ -36,11 +36,6 @@ class HandTables(NamedTuple):
     iteration: int
     earlier: Earlier = ()
 
-    @property
-    def host(self) -> HandTables:
-        """Itself: what a checkpoint has."""
-        return self
-
 
 def new_learners(game: HoldemGame, storage: str, scheme: Scheme) -> HandLearners:
     """Both players before their first iteration."""

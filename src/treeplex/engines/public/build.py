@@ -50,7 +50,7 @@ class Builder:
         self.hands = max(first, second)
         deal = np.zeros((self.hands, self.hands))
         deal[:first, :second] = self.rules.deal()
-        self._joints: list[Floats] = [deal]  # probability of hands and public cards, for each pair of hands
+        self.joints: list[Floats] = [deal]  # probability of hands and public cards, for each pair of hands
         self._tables: list[Floats] = []
         self._intervals: list[tuple[float, float]] = []
         self._numbers: dict[Hashable, int] = {}
@@ -97,14 +97,9 @@ class Builder:
         first = np.stack(self._tables)
         return np.ascontiguousarray(np.stack([first, -first.transpose(0, 2, 1)]))
 
-    @property
-    def joints(self) -> list[Floats]:
-        """Of all public cards, by their number: as ``joint``."""
-        return self._joints
-
     def joint(self, number: int) -> Floats:
         """[H, H] probability of both hands and the public cards."""
-        return self._joints[number]
+        return self.joints[number]
 
     def payoff_scale(self, size: float) -> float:
         """What payoffs behind this size are multiplied by; 1 where they are not proportional to anything."""
@@ -138,7 +133,7 @@ class Builder:
         values = dict.fromkeys(Nodes._fields, NONE) | {"mover": mover, "amount": 0.0, "idle": 0}
         values |= {"parent": move.parent, "fold_out": move.fold_out, "size": move.size, "word": move.word}
         values |= {"scale": self.payoff_scale(move.size) if move.size > 0.0 else 1.0}
-        values |= {"deals": int(np.count_nonzero(self._joints[cards])), "cards": cards}
+        values |= {"deals": int(np.count_nonzero(self.joints[cards])), "cards": cards}
         if mover == TERMINAL:
             values["amount"], outcome = self.rules.settle(public)
             values["table"] = self._table(cards, outcome)
@@ -200,21 +195,21 @@ class Builder:
 
     def _reveal(self, cards: int, odds: Floats) -> int:
         """The number of the public cards after another one."""
-        given = np.zeros_like(self._joints[cards])
+        given = np.zeros_like(self.joints[cards])
         given[: odds.shape[0], : odds.shape[1]] = odds
-        joint = self._joints[cards] * given
-        number = self._numbers.setdefault(joint.tobytes(), len(self._joints))
-        if number == len(self._joints):
-            self._joints.append(joint)
+        joint = self.joints[cards] * given
+        number = self._numbers.setdefault(joint.tobytes(), len(self.joints))
+        if number == len(self.joints):
+            self.joints.append(joint)
         return number
 
     def _table(self, cards: int, outcome: Hashable) -> int:
         number = self._numbers.setdefault((cards, outcome), len(self._tables))
         if number == len(self._tables):
             pays = self.rules.outcome(outcome)
-            table = np.zeros_like(self._joints[cards])
+            table = np.zeros_like(self.joints[cards])
             table[: pays.shape[0], : pays.shape[1]] = pays
-            self._tables.append(table * self._joints[cards])
+            self._tables.append(table * self.joints[cards])
         return number
 
     def _key(self, interval: tuple[float, float] | None) -> int:

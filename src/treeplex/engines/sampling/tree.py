@@ -75,21 +75,15 @@ class Sampling(NamedTuple):
         return numbers[self.place[player]]
 
 
-def sampling(game: CompiledGame) -> Sampling:
-    """The sample tree of a game; cost linear in its nodes, or in its public nodes and deals if it has a public tree."""
-    if game.dealt is not None:
-        return _of_dealt(game.dealt, game.treeplexes)
-    return _of_history(game.tree, game.treeplexes)
+def sampling(game: CompiledGame, apart: bool = False) -> Sampling:
+    """The sample tree of a game; cost linear in its nodes, or in its public nodes and deals if it has a public tree.
 
-
-def correlated(game: CompiledGame) -> Sampling:
-    """The same with a place in ``chances`` for every chance node and deal, and sums of probabilities as thresholds.
-
-    A place is where a chance node keeps how far its draws have come.
+    ``apart``: with a place in ``chances`` for every chance node and deal, where it keeps how far its draws have come,
+    and sums of probabilities as thresholds.
     """
-    if game.dealt is None:
-        return _summed(_of_history(game.tree, game.treeplexes))
-    return _summed(_of_dealt(game.dealt, game.treeplexes, apart=True))
+    dealt = game.dealt
+    form = _of_history(game.tree, game.treeplexes) if dealt is None else _of_dealt(dealt, game.treeplexes, apart=apart)
+    return _summed(form) if apart else form
 
 
 def _summed(form: Sampling) -> Sampling:
@@ -293,5 +287,5 @@ def sample_tree(game: CompiledGame, apart: bool = False) -> Sampling:
     forms = _FORMS.setdefault(game, {})
     if apart not in forms:
         stored = game.source is None and game.nodes <= STORED_NODES
-        forms[apart] = (correlated if apart else sampling)(replace(game, dealt=None) if stored else game)
+        forms[apart] = sampling(replace(game, dealt=None) if stored else game, apart)
     return forms[apart]

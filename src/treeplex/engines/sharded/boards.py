@@ -17,37 +17,28 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.engines.boards import arrays as layout
 from treeplex.engines.boards.cut import FIRST_STREET, BoardRun, part_of, whole
-from treeplex.engines.boards.evaluate import Passes, evaluate_passes, pot_shares
+from treeplex.engines.boards.evaluate import Passes
 from treeplex.engines.boards.game import HoldemGame
-from treeplex.engines.boards.part import BoardPart, TrunkPart, carry_part
-from treeplex.engines.boards.solver import SpotProfile
+from treeplex.engines.boards.part import BoardPart, carry_part
+from treeplex.engines.boards.solver import HoldemProfile, SpotProfile
 from treeplex.engines.boards.tables import Array, HandTables, new_learners, numbers_beside, saved_earlier
-from treeplex.engines.evaluation import Evaluation
-from treeplex.engines.protocol import Cost, Engine, Profile, Scheme, Stop, never, packed
+from treeplex.engines.protocol import Profile, Scheme, Stop, never, packed
 from treeplex.engines.sharded.board_plan import device_exchange, exchanged, ordered, planned
-from treeplex.engines.sharded.session import MANIFEST, Cutting, ShardSession, files_of, opened_part
+from treeplex.engines.sharded.session import MANIFEST, Cutting, ShardedEngine, ShardSession, files_of, opened_part
 from treeplex.engines.sharded.shards import BEST, LEARN, VALUE
 from treeplex.errors import ParameterError
 from treeplex.tensors import Tensors, leaves, restored
 from treeplex.updates.rule import Rule
 
 
-class ShardedSpotProfile(Profile):
+class ShardedSpotProfile(HoldemProfile):
     """Strategies that are where the shards are."""
 
     def __init__(self, engine: ShardedBoards, tables: Any, iterate: str) -> None:
         self.engine, self.tables, self.iterate, self.game = engine, tables, iterate, engine.game
 
-    def evaluate(self, threads: int = 0) -> Evaluation:
-        """As ``Profile``, by passes over all shards."""
-        return evaluate_passes(self.game, self.values)
-
-    def value(self, player: int, mode: int) -> float:
-        """Chips that ``player`` takes of the pot on average, by its strategy or by its best response."""
-        return pot_shares(self.game, [(player, mode)], self.values([(player, mode)]))[0]
-
     def values(self, passes: Passes) -> Floats:
-        """[passes, H] values of the hands of each pass's player at the root."""
+        """As ``HoldemProfile``, by passes over all shards."""
         return self.engine.values(self.tables, self.iterate, passes)
 
     def host(self) -> Profile:
@@ -63,12 +54,11 @@ class ShardedSpotProfile(Profile):
 
 
 @dataclass(frozen=True, eq=False)
-class ShardedBoards(Engine):
+class ShardedBoards(ShardedEngine):
     """The trunk of a spot that is cut; its tables have the first street alone."""
 
     inner: Any  # the engine of the whole spot on one machine: ``BoardsEngine`` or its CUDA form
     scheme: Scheme
-    session: ShardSession
     runs: tuple[BoardRun, ...]  # boards of each shard
 
     name: ClassVar = "sharded boards"
@@ -77,11 +67,6 @@ class ShardedBoards(Engine):
     def game(self) -> HoldemGame:
         """The whole spot."""
         return self.inner.game
-
-    @property
-    def storage(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """As the engine of one machine."""
-        return self.inner.storage
 
     @property
     def backend(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -93,23 +78,9 @@ class ShardedBoards(Engine):
         """The first street, on this machine's CPU or GPU."""
         return open_part(self.backend, self.game, FIRST_STREET, self.storage, 1, self.scheme, self.inner)
 
-    @property
-    def counters(self) -> Mapping[str, int]:
-        """As ``Engine``: what is sent and received per iteration, measured."""
-        return {"bytes_per_iteration": self.session.bytes_per_iteration}
-
-    @property
-    def cost(self) -> Cost:
-        """As ``Engine``, so that the log has the same rows."""
-        return self.inner.cost
-
     def memory(self, scheme: Scheme) -> int:
         """Bytes that a solve takes on one machine."""
         return self.inner.memory(scheme)
-
-    def check(self, scheme: Scheme) -> None:
-        """As ``Engine``."""
-        self.inner.check(scheme)
 
     def tables(self, scheme: Scheme) -> Any:
         """As ``Engine``, in all shards."""
@@ -152,10 +123,6 @@ class ShardedBoards(Engine):
     def profile(self, tables: Any, scheme: Scheme, iterate: str) -> ShardedSpotProfile:
         """As ``Engine``."""
         return ShardedSpotProfile(self, tables, iterate)
-
-    def nodes(self, scheme: Scheme, iterations: int) -> int:
-        """As ``Engine``."""
-        return self.inner.nodes(scheme, iterations)
 
     def pack(self, tables: Any, scheme: Scheme) -> Tensors:
         """As ``Engine``: shards write files of their own first."""
@@ -202,7 +169,7 @@ def open_part(
         from treeplex.engines.boards.cuda.part import CudaBoardPart  # noqa: PLC0415 - not without a GPU
 
         return CudaBoardPart(game, run, storage, 0 if inner is None else inner.device, scheme)
-    return TrunkPart(game, storage, scheme) if run == FIRST_STREET else BoardPart(game, run, storage, threads, scheme)
+    return BoardPart(game, run, storage, threads, scheme)
 
 
 def cut_spot(inner: Any, scheme: Scheme, cutting: Cutting, folder: Path | None) -> ShardedBoards:
@@ -216,7 +183,8 @@ def cut_spot(inner: Any, scheme: Scheme, cutting: Cutting, folder: Path | None) 
         )
     runs = planned(game, inner.storage, numbers_beside(scheme), cutting)
     orders = ordered(game, inner, scheme, cutting, runs)
-    return ShardedBoards(inner, scheme, ShardSession(cutting.shards, orders, cutting.run, folder), tuple(runs))
+    session = ShardSession(cutting.shards, orders, cutting.run, folder)
+    return ShardedBoards(inner, session, scheme, tuple(runs))
 
 
 def join_spot(

@@ -14,21 +14,10 @@ from treeplex.engines.sequence.cpu import cut as kernels
 from treeplex.engines.sequence.cpu.treeplex import extended_plan
 from treeplex.engines.sequence.cut import Side
 from treeplex.engines.sequence.partition import BOUNDARY
+from treeplex.engines.sharded import shards
 from treeplex.engines.sharded.sequence_part import SIGNS, SequencePart, filled, own_of
 from treeplex.engines.sharded.session import write_part
-from treeplex.engines.sharded.shards import (  # fmt: skip
-    FINISH,
-    LEARN,
-    RESTORE,
-    SAVE,
-    START,
-    VALUE,
-    Given,
-    Order,
-    OutOfStepError,
-    Stamp,
-    in_step,
-)
+from treeplex.engines.sharded.shards import Given, Order, OutOfStepError, Stamp, in_step
 
 Array = npt.NDArray[Any]
 
@@ -46,18 +35,18 @@ class SequenceShard:
     def do(self, stamp: Stamp, given: Given) -> Given:
         """As ``Shard``."""
         phase = stamp.phase.partition(" ")[0]
-        if phase == START:
+        if phase == shards.START:
             self._start(given)
-        elif phase == RESTORE:
+        elif phase == shards.RESTORE:
             self._restore(stamp, given["files"])
-        elif phase == SAVE:
+        elif phase == shards.SAVE:
             tensors = self.part.tensors() | {"state.iteration": np.asarray(self.iteration)}
             write_part(given["path"], stamp.run.partition("/")[0], self.iteration, self.index, tensors)
-        elif phase == LEARN:
+        elif phase == shards.LEARN:
             return self._learn(stamp, given)
-        elif phase == FINISH:
+        elif phase == shards.FINISH:
             self._follow(1, given["plan"])
-        elif phase == VALUE:
+        elif phase == shards.VALUE:
             return self._value(given)
         else:
             found = self.part.strategies(given["iterate"])

@@ -18,7 +18,7 @@ from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.payoffs import Csr
 from treeplex.engines.evaluation import Evaluation
-from treeplex.engines.protocol import PLAYED, Cost, Engine, Profile, Scheme, Stop, never
+from treeplex.engines.protocol import PLAYED, Profile, Scheme, Stop, never
 from treeplex.engines.sequence.cpu import cut as kernels
 from treeplex.engines.sequence.cpu.treeplex import realization_plan
 from treeplex.engines.sequence.cut import CutGame, Side, cut_at
@@ -26,7 +26,15 @@ from treeplex.engines.sequence.engine import SequenceEngine, SequenceTables, Tab
 from treeplex.engines.sequence.evaluate import in_payoffs
 from treeplex.engines.sequence.rules import payoff_range
 from treeplex.engines.sharded.sequence_part import SIGNS, SequencePart, filled, own_places
-from treeplex.engines.sharded.session import MANIFEST, PROCESS, Cutting, ShardSession, files_of, sized
+from treeplex.engines.sharded.session import (
+    MANIFEST,
+    PROCESS,
+    Cutting,
+    ShardedEngine,
+    ShardSession,
+    files_of,
+    sized,
+)
 from treeplex.engines.sharded.shards import FINISH, GATHER, LEARN, SEQUENCES, VALUE, Given, Order
 from treeplex.errors import ParameterError
 from treeplex.tensors import Tensors
@@ -52,11 +60,10 @@ class ShardedProfile(Profile):
 
 
 @dataclass(frozen=True, eq=False)
-class ShardedSequences(Engine):
+class ShardedSequences(ShardedEngine):
     """The trunk of a compiled game that is cut."""
 
     inner: SequenceEngine  # the engine of the whole game on one machine
-    session: ShardSession
     cut: CutGame
     trunk: SequencePart
 
@@ -66,25 +73,6 @@ class ShardedSequences(Engine):
     def game(self) -> CompiledGame:
         """The whole game."""
         return self.inner.game
-
-    @property
-    def storage(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """As the engine of one machine."""
-        return self.inner.storage
-
-    @property
-    def counters(self) -> Mapping[str, int]:
-        """As ``Engine``: what is sent and received per iteration, measured."""
-        return {"bytes_per_iteration": self.session.bytes_per_iteration}
-
-    @property
-    def cost(self) -> Cost:
-        """As ``Engine``, so that the log has the same rows."""
-        return self.inner.cost
-
-    def check(self, scheme: Scheme) -> None:
-        """As ``Engine``."""
-        self.inner.check(scheme)
 
     def tables(self, scheme: Scheme) -> SequenceTables:
         """As ``Engine``, in all shards."""
@@ -183,10 +171,6 @@ class ShardedSequences(Engine):
     def profile(self, tables: SequenceTables, scheme: Scheme, iterate: str) -> ShardedProfile:
         """As ``Engine``."""
         return ShardedProfile(self, tables, iterate)
-
-    def nodes(self, scheme: Scheme, iterations: int) -> int:
-        """As ``Engine``."""
-        return self.inner.nodes(scheme, iterations)
 
     def pack(self, tables: SequenceTables, scheme: Scheme) -> Tensors:
         """As ``Engine``: shards write files of their own first."""

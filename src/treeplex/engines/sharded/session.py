@@ -7,14 +7,17 @@ them, takes the place of the one before. So whoever is killed leaves a whole che
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from treeplex.engines.protocol import Cost, Engine, Scheme
 from treeplex.engines.sharded.shards import LEARN, RESTORE, SAVE, START, Given, Order, Shards, Stamp, payload
 from treeplex.errors import ParameterError
 from treeplex.tensors import CHECKPOINT, Tensors, mapped_tensors, write_tensors
@@ -93,7 +96,7 @@ class ShardSession:
         """The files of the checkpoint that a run goes on from."""
         self.kept = [Path(file["path"]).name for file in files]
 
-    def whole_file(self, part: Any) -> Given:
+    def whole_file(self, part: Sequence[int]) -> Given:
         """The checkpoint of one machine, which has all parts."""
         path = (self.folder or Path()) / "checkpoint.safetensors"
         return {"path": str(path.absolute()), "part": part, "run": None}
@@ -132,6 +135,37 @@ class ShardSession:
         self.shards.begin(self.orders)
 
 
+@dataclass(frozen=True, eq=False)
+class ShardedEngine(Engine):
+    """What the trunk of any game that is cut has of the engine of one machine, and what it adds."""
+
+    inner: Engine  # of the whole game, on one machine
+    session: ShardSession
+
+    @property
+    def storage(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """As the engine of one machine."""
+        return self.inner.storage
+
+    @property
+    def counters(self) -> Mapping[str, int]:
+        """As ``Engine``: what is sent and received per iteration, measured."""
+        return {"bytes_per_iteration": self.session.bytes_per_iteration}
+
+    @property
+    def cost(self) -> Cost:
+        """As ``Engine``, so that the log has the same rows."""
+        return self.inner.cost
+
+    def check(self, scheme: Scheme) -> None:
+        """As ``Engine``."""
+        self.inner.check(scheme)
+
+    def nodes(self, scheme: Scheme, iterations: int) -> int:
+        """As ``Engine``."""
+        return self.inner.nodes(scheme, iterations)
+
+
 def files_of(tensors: Mapping[str, Array], folder: Path | None) -> list[dict[str, Any]]:
     """The files that a trunk's checkpoint names, with their paths; ValueError if it is something else."""
     words: dict[str, Any] = json.loads(tensors[MANIFEST].tobytes())
@@ -143,7 +177,7 @@ def files_of(tensors: Mapping[str, Array], folder: Path | None) -> list[dict[str
     ]
 
 
-def write_part(path: str, run: str, iteration: int, part: Any, tensors: Mapping[str, Array]) -> None:
+def write_part(path: str, run: str, iteration: int, part: Sequence[int], tensors: Mapping[str, Array]) -> None:
     """A shard's own file."""
     write_tensors(Path(path), FORMAT, tensors, {"run": run, "iteration": iteration, "part": part})
 
@@ -167,14 +201,9 @@ def split(work: npt.NDArray[np.integer[Any]], count: int) -> list[tuple[int, int
     >>> split(np.array([3, 1, 1, 1, 2]), 2)
     [(0, 2), (2, 5)]
     """
-    low, high = int(work.max(initial=0)), int(work.sum())
-    while low < high:
-        limit = (low + high) // 2
-        if len(_packed(work, limit)) <= count:
-            high = limit
-        else:
-            low = limit + 1
-    return _packed(work, low)
+    limits = range(int(work.max(initial=0)), int(work.sum()))
+    least = bisect_left(limits, True, key=lambda limit: len(_packed(work, limit)) <= count)
+    return _packed(work, limits.start + least)
 
 
 def _packed(work: npt.NDArray[np.integer[Any]], limit: int) -> list[tuple[int, int]]:

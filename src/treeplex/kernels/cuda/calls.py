@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from treeplex.arrays import Floats
 from treeplex.kernels.cuda.kernels import SIMULATED, callee
 
 TOLERANCE: Final = 1e-6  # how far from one probabilities may add up: that of ``updates.rule``
@@ -44,8 +45,9 @@ def device_function(function: Callable[..., Any]) -> Any:
     return callee(copy)
 
 
-def _compiled(thing: Any) -> Any:
-    return device_function(thing) if hasattr(thing, "py_func") else thing
+def _compiled(thing: object) -> object:
+    """What a function refers to: other functions that Numba has compiled, for the GPU; and values as they are."""
+    return device_function(thing) if callable(thing) and hasattr(thing, "py_func") else thing
 
 
 @lru_cache(maxsize=64)
@@ -58,12 +60,12 @@ def call_update(called: Called) -> Any:
     """
     apply, rows = device_function(called.update), called.rows
 
-    def plain(t: Any, values: Any, strategy: Any, memory: Any, numbers: Any) -> None:
+    def plain(t: float, values: Floats, strategy: Floats, memory: Floats, numbers: Floats) -> None:
         apply(t, values, strategy, memory)
 
     chosen: Any = apply if called.constants else plain if SIMULATED else callee(plain)
 
-    def call(t: Any, values: Any, strategy: Any, memory: Any, count: Any, calls: Calls) -> bool:
+    def call(t: int, values: Floats, strategy: Floats, memory: Floats, count: int, calls: Calls) -> bool:
         if calls.astray[0] != 0:
             return False
         total, lowest = 0.0, 0.0

@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from functools import cache
+from types import ModuleType
 from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
@@ -27,7 +28,6 @@ class Device(NamedTuple):
     name: str
     free: int  # bytes
     total: int  # bytes
-    processors: int  # multiprocessors
     slow_float64: bool  # one float64 unit for 16 or more of float32, as on cards for games
 
 
@@ -72,7 +72,7 @@ def require(index: object = 0) -> Device:
     number = non_negative("device", index)
     cuda = module()
     if SIMULATED:
-        return Device(number, "Numba's simulator", 2**62, 2**62, 1, False)
+        return Device(number, "Numba's simulator", 2**62, 2**62, False)
     count = _count(cuda)
     if number >= count:
         legal = "0" if count == 1 else f"0 to {count - 1}"
@@ -95,7 +95,7 @@ def _looked(index: int) -> Device:
     return require(index)
 
 
-def _count(cuda: Any) -> int:
+def _count(cuda: ModuleType) -> int:
     """How many GPUs there are: at least one."""
 
     def ask() -> int:
@@ -123,13 +123,13 @@ def _asked(question: Callable[[], Any]) -> Any:
         ) from error
 
 
-def _described(cuda: Any, number: int) -> Device:
+def _described(cuda: ModuleType, number: int) -> Device:
     cuda.select_device(number)
     device = cuda.get_current_device()
     free, total = (int(size) for size in cuda.current_context().get_memory_info())
     name = device.name.decode() if isinstance(device.name, bytes) else str(device.name)
     slow = device.compute_capability not in ((6, 0), (7, 0), (8, 0), (9, 0), (10, 0), (10, 3))
-    return Device(number, name, free, total, int(device.MULTIPROCESSOR_COUNT), slow)
+    return Device(number, name, free, total, slow)
 
 
 def advise_storage(device: Device, storage: str) -> None:

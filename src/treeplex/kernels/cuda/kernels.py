@@ -9,21 +9,34 @@ None uses fastmath. A product and a sum may be one instruction, rounded once, so
 those of a CPU, but not from run to run.
 """
 
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownParameterType=false, reportMissingTypeStubs=false, reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 import importlib
-import types
-from collections.abc import Callable
-from typing import Any, Final
+import operator
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any, Final, TypeVar
 
 import numba
 import numpy as np
+import numpy.typing as npt
+from llvmlite import ir
+from numba import types
+from numba.core.base import BaseContext
+from numba.core.typing.context import Context
+from numba.core.typing.templates import Signature
 
 from treeplex.kernels.cache import enable as enable_cache
 from treeplex.kernels.cuda.found import SIMULATED, module
 from treeplex.kernels.jit import CACHE_FOLDERS
 
 cuda: Any = module()
+
+Array = npt.NDArray[Any]
+Choice = TypeVar("Choice")
 
 
 class _Simulated:
@@ -33,7 +46,7 @@ class _Simulated:
         """As ``cuda.local``."""
 
         @staticmethod
-        def array(shape: Any, dtype: Any) -> Any:
+        def array(shape: int | tuple[int, ...], dtype: object) -> Array:
             """Numbers of a thread's own."""
             return np.zeros(shape)
 
@@ -71,21 +84,21 @@ def callee(function: Callable[..., Any]) -> Any:
     return cuda.jit(device=True, **({} if SIMULATED else {"forceinline": True}))(function)
 
 
-def rule(inlined: Any, **others: Any) -> Any:
+def rule(inlined: Callable[..., Any], **others: Any) -> Any:
     """A rule of ``updates``, the very same lines, as a part of GPU kernels; ``others`` replace functions it calls."""
-    function = getattr(inlined, "py_func", inlined)
+    function: FunctionType = getattr(inlined, "py_func", inlined)
     scope = {**function.__globals__, **others}
-    copy = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__)
+    copy = FunctionType(function.__code__, scope, function.__name__, function.__defaults__)
     return copy if SIMULATED else callee(copy)
 
 
 @callee
-def select(condition: Any, yes: Any, no: Any) -> Any:
+def select(condition: bool, yes: Choice, no: Choice) -> Choice:
     """``vectors.where`` for numbers."""
     return yes if condition else no
 
 
-def real(storage: Any) -> Any:
+def real(storage: npt.DTypeLike) -> Any:
     """The type that kernels convert numbers to, for float64 or float32."""
     if SIMULATED:
         return np.dtype(storage).type
@@ -98,7 +111,7 @@ def one_by_one() -> Any:
     return int32(cuda.blockDim.z)
 
 
-def _column_sum_by_shuffles(x: Any, j: Any, wide: Any, high: Any) -> Any:
+def _column_sum_by_shuffles(x: float, j: int, wide: int, high: int) -> float:
     at = int32(j)
     total = cuda.shfl_sync(uint32(ALL), x, at)
     if high > uint32(1):  # two are so common that they get no loop
@@ -112,18 +125,21 @@ def _column_sum_by_shuffles(x: Any, j: Any, wide: Any, high: Any) -> Any:
     return total
 
 
-def _column_sum_by_meeting(x: Any, j: Any, wide: Any, high: Any) -> Any:
-    row = cuda.shared.array(LANES, dtype=_numba.float64)
-    row[cuda.threadIdx.x % LANES] = x
-    cuda.syncthreads()
-    total = row[j]
-    for k in range(1, high):
-        total += row[j + k * wide]
-    cuda.syncthreads()
-    return total
+def _by_meeting(join: Callable[[float, float], float]) -> Callable[[float, int, int, int], float]:
+    def joined(x: float, j: int, wide: int, high: int) -> float:
+        row = cuda.shared.array(LANES, dtype=_numba.float64)
+        row[cuda.threadIdx.x % LANES] = x
+        cuda.syncthreads()
+        found = row[j]
+        for k in range(1, high):
+            found = join(found, row[j + k * wide])
+        cuda.syncthreads()
+        return found
+
+    return joined
 
 
-def _column_top_by_shuffles(x: Any, j: Any, wide: Any, high: Any) -> Any:
+def _column_top_by_shuffles(x: float, j: int, wide: int, high: int) -> float:
     at = int32(j)
     top = cuda.shfl_sync(uint32(ALL), x, at)
     left = int32(int32(high) - int32(1))
@@ -134,22 +150,11 @@ def _column_top_by_shuffles(x: Any, j: Any, wide: Any, high: Any) -> Any:
     return top
 
 
-def _column_top_by_meeting(x: Any, j: Any, wide: Any, high: Any) -> Any:
-    row = cuda.shared.array(LANES, dtype=_numba.float64)
-    row[cuda.threadIdx.x % LANES] = x
-    cuda.syncthreads()
-    top = row[j]
-    for k in range(1, high):
-        top = max(top, row[j + k * wide])
-    cuda.syncthreads()
-    return top
-
-
-def _any_by_vote(condition: Any) -> Any:
+def _any_by_vote(condition: bool) -> bool:
     return cuda.any_sync(uint32(ALL), condition)
 
 
-def _any_by_meeting(condition: Any) -> Any:
+def _any_by_meeting(condition: bool) -> bool:
     return cuda.syncthreads_or(condition)
 
 
@@ -166,43 +171,44 @@ def _intrinsic(name: str, typer: Callable[..., Any]) -> Any:
     return found
 
 
-def _place(context: Any, builder: Any, kinds: Any, given: Any) -> tuple[Any, Any]:
+def _place(
+    context: BaseContext, builder: ir.IRBuilder, kinds: Sequence[types.Type], given: Sequence[ir.Value]
+) -> tuple[Any, Any]:
     """An array, and the address of one of its numbers."""
-    llvm: Any = importlib.import_module("llvmlite.ir")  # it has no types
     array = context.make_array(kinds[0])(context, builder, given[0])
-    wide = given[1] if given[1].type.width == WIDE else builder.zext(given[1], llvm.IntType(WIDE))
+    wide = given[1] if given[1].type.width == WIDE else builder.zext(given[1], ir.IntType(WIDE))
     return array, builder.gep(array.data, [wide])
 
 
 def _asked() -> Any:
     """PTX that has no other effect."""
-    from numba.core.types import void  # noqa: PLC0415 - not under the simulator
 
-    llvm: Any = importlib.import_module("llvmlite.ir")
-
-    def ask(context: Any, array: Any, at: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    def ask(context: Context, array: types.Array, at: types.Type) -> Any:
+        def codegen(
+            context: BaseContext, builder: ir.IRBuilder, signature: Signature, given: Sequence[ir.Value]
+        ) -> Any:
             _, place = _place(context, builder, signature.args, given)
-            kind = llvm.FunctionType(llvm.VoidType(), [place.type])
-            code = llvm.InlineAsm(kind, "prefetch.global.L2 [$0];", "l", side_effect=True)
+            kind = ir.FunctionType(ir.VoidType(), [place.type])
+            code = ir.InlineAsm(kind, "prefetch.global.L2 [$0];", "l", side_effect=True)
             builder.call(code, [place])
             return context.get_dummy_value()
 
-        return void(array, at), codegen
+        return types.void(array, at), codegen
 
     return _intrinsic("ask", ask)
 
 
 def _tailed() -> Any:
     """The address goes through a move, so that LLVM does not take its sum apart again."""
-    llvm: Any = importlib.import_module("llvmlite.ir")
 
-    def tail(context: Any, array: Any, at: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    def tail(context: Context, array: types.Array, at: types.Type) -> Any:
+        def codegen(
+            context: BaseContext, builder: ir.IRBuilder, signature: Signature, given: Sequence[ir.Value]
+        ) -> Any:
             found, place = _place(context, builder, signature.args, given)
-            number = llvm.IntType(WIDE)
-            on_device = llvm.PointerType(context.get_data_type(signature.args[0].dtype), addrspace=1)
-            move = llvm.InlineAsm(llvm.FunctionType(number, [number]), "mov.u64 $0, $1;", "=l,l", side_effect=False)
+            number = ir.IntType(WIDE)
+            on_device = ir.PointerType(context.get_data_type(signature.args[0].dtype), addrspace=1)
+            move = ir.InlineAsm(ir.FunctionType(number, [number]), "mov.u64 $0, $1;", "=l,l", side_effect=False)
             address = builder.call(move, [builder.ptrtoint(builder.addrspacecast(place, on_device), number)])
             found.data = builder.addrspacecast(builder.inttoptr(address, on_device), found.data.type)
             return found._getvalue()
@@ -212,22 +218,22 @@ def _tailed() -> Any:
     return _intrinsic("tail", tail)
 
 
-def _tail_simulated(array: Any, at: Any) -> Any:
+def _tail_simulated(array: Array, at: int) -> Array:
     return array[at:]
 
 
 def _loaded(count: int) -> Any:
     """One load of a vector, whose address must be a multiple of its size."""
-    types: Any = importlib.import_module("numba.core.types")
-    llvm: Any = importlib.import_module("llvmlite.ir")
 
-    def load(context: Any, array: Any, at: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    def load(context: Context, array: types.Array, at: types.Type) -> Any:
+        def codegen(
+            context: BaseContext, builder: ir.IRBuilder, signature: Signature, given: Sequence[ir.Value]
+        ) -> Any:
             _, place = _place(context, builder, signature.args, given)
             size = count * signature.args[0].dtype.bitwidth // 8
-            kind = llvm.VectorType(context.get_data_type(signature.args[0].dtype), count)
-            vector = builder.load(builder.bitcast(place, llvm.PointerType(kind)), align=size)
-            parts = [builder.extract_element(vector, llvm.Constant(llvm.IntType(32), k)) for k in range(count)]
+            kind = ir.VectorType(context.get_data_type(signature.args[0].dtype), count)
+            vector = builder.load(builder.bitcast(place, ir.PointerType(kind)), align=size)
+            parts = [builder.extract_element(vector, ir.Constant(ir.IntType(32), k)) for k in range(count)]
             return context.make_tuple(builder, signature.return_type, parts)
 
         return types.UniTuple(array.dtype, count)(array, at), codegen
@@ -237,18 +243,18 @@ def _loaded(count: int) -> Any:
 
 def _stored() -> Any:
     """One store of a vector of two, whose address must be a multiple of its size."""
-    types: Any = importlib.import_module("numba.core.types")
-    llvm: Any = importlib.import_module("llvmlite.ir")
 
-    def store(context: Any, array: Any, at: Any, first: Any, second: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    def store(context: Context, array: types.Array, at: types.Type, first: types.Type, second: types.Type) -> Any:
+        def codegen(
+            context: BaseContext, builder: ir.IRBuilder, signature: Signature, given: Sequence[ir.Value]
+        ) -> Any:
             _, place = _place(context, builder, signature.args, given)
             dtype = signature.args[0].dtype
-            vector: Any = llvm.Constant(llvm.VectorType(context.get_data_type(dtype), 2), llvm.Undefined)
+            vector: Any = ir.Constant(ir.VectorType(context.get_data_type(dtype), 2), ir.Undefined)
             for k, (number, kind) in enumerate(zip(given[2:], signature.args[2:], strict=True)):
                 cast = context.cast(builder, number, kind, dtype)
-                vector = builder.insert_element(vector, cast, llvm.Constant(llvm.IntType(32), k))
-            builder.store(vector, builder.bitcast(place, llvm.PointerType(vector.type)), align=2 * dtype.bitwidth // 8)
+                vector = builder.insert_element(vector, cast, ir.Constant(ir.IntType(32), k))
+            builder.store(vector, builder.bitcast(place, ir.PointerType(vector.type)), align=2 * dtype.bitwidth // 8)
             return context.get_dummy_value()
 
         return types.void(array, at, first, second), codegen
@@ -256,19 +262,19 @@ def _stored() -> Any:
     return _intrinsic("store2", store)
 
 
-def _store2_simulated(array: Any, at: Any, first: Any, second: Any) -> None:
+def _store2_simulated(array: Array, at: int, first: float, second: float) -> None:
     array[at], array[at + 1] = first, second
 
 
-def _load2_simulated(array: Any, at: Any) -> Any:
+def _load2_simulated(array: Array, at: int) -> tuple[Any, Any]:
     return array[at], array[at + 1]
 
 
-def _load4_simulated(array: Any, at: Any) -> Any:
+def _load4_simulated(array: Array, at: int) -> tuple[int, int, int, int]:
     return int(array[at]), int(array[at + 1]), int(array[at + 2]), int(array[at + 3])
 
 
-def _not_asked(array: Any, at: Any) -> None:
+def _not_asked(array: Array, at: int) -> None:
     """Nothing is far away."""
 
 
@@ -283,9 +289,9 @@ load4: Any = _load4_simulated if SIMULATED else _loaded(4)
 """The same of four whole numbers; the place is a multiple of four."""
 store2: Any = _store2_simulated if SIMULATED else _stored()
 """(array, at, first, second): two numbers written at once, at an even place."""
-column_sum: Any = callee(_column_sum_by_meeting if SIMULATED else _column_sum_by_shuffles)
+column_sum: Any = callee(_by_meeting(operator.add) if SIMULATED else _column_sum_by_shuffles)
 """(x, j, wide, high): x of lanes j, j + wide, ..., ``high`` of them, added up in this order; the sum in every lane."""
-column_top: Any = callee(_column_top_by_meeting if SIMULATED else _column_top_by_shuffles)
+column_top: Any = callee(_by_meeting(max) if SIMULATED else _column_top_by_shuffles)
 """The same for the largest."""
 any_lane: Any = callee(_any_by_meeting if SIMULATED else _any_by_vote)
 """Is it true in some lane of the warp?"""

@@ -45,19 +45,19 @@ def sent(record: Record) -> Record:
     return kind(*(send(array) for array in record))
 
 
-def _multiply(numbers: Any, factor: Any) -> None:
+def _multiply(numbers: Array, factor: float) -> None:
     for i in range(cuda.grid(1), numbers.shape[0], cuda.gridsize(1)):
         numbers[i] *= factor
 
 
-def _fold(total: Any, block: Any, below: Any) -> None:
+def _fold(total: Array, block: Array, below: float) -> None:
     for i in range(cuda.grid(1), total.shape[0], cuda.gridsize(1)):
         both = float64(total[i]) + float64(block[i])
         total[i] = both * below
         block[i] = both - float64(total[i])
 
 
-def _add(out: Any, total: Any, block: Any) -> None:
+def _add(out: Array, total: Array, block: Array) -> None:
     for i in range(cuda.grid(1), out.shape[0], cuda.gridsize(1)):
         out[i] = total[i] + block[i]
 
@@ -67,21 +67,21 @@ _folded: Any = kernel(_fold)
 _added: Any = kernel(_add)
 
 
-def fade(array: Any, factor: float, stream: Any) -> None:
+def fade(array: Array, factor: float, stream: Any) -> None:
     """Multiply an array of the device, in place; whoever reads it next waits for the stream."""
     if len(array):
         _multiplied[_blocks(array), BLOCK, stream](array, factor)
 
 
-def fold(total: Any, block: Any, below: float, stream: Any) -> None:
+def fold(total: Any, block: Array, below: float, stream: Any) -> None:
     """As ``updates.blocks.fold``, whose factor is ``below``; whoever reads the arrays next waits for the stream."""
     _folded[_blocks(total), BLOCK, stream](total, block, below)
 
 
-def add(out: Any, total: Any, block: Any, stream: Any) -> None:
+def add(out: Array, total: Array, block: Array, stream: Any) -> None:
     """``total`` + ``block`` into ``out``; whoever reads it next waits for the stream."""
     _added[_blocks(out), BLOCK, stream](out, total, block)
 
 
-def _blocks(array: Any) -> int:
+def _blocks(array: Array) -> int:
     return min(-(-len(array) // BLOCK), MOST_BLOCKS)

@@ -47,52 +47,27 @@ def share(threads: int, work: Callable[[Any], object]) -> None:
 # --- callable inside kernels -----------------------------------------------------------------------------------------
 
 
-def meet(worker: Any) -> None:
+def meet(worker: Worker | None) -> None:
     """Wait until all threads are here; if one never will be, go on to the end of an iteration."""
 
 
-@overload(meet, strict=False, inline="always")
-def _choose_meet(worker: Any) -> Callable[..., None]:
-    return _nothing if isinstance(worker, types.NoneType) else _meet
-
-
-def given_up(worker: Any) -> bool:
+def given_up(worker: Worker | None) -> bool:
     """Has another thread failed?"""
     return worker is not None
 
 
-@overload(given_up, strict=False, inline="always")
-def _choose_given_up(worker: Any) -> Callable[..., bool]:
-    return _never if isinstance(worker, types.NoneType) else _given_up
-
-
-def first(worker: Any) -> bool:
+def first(worker: Worker | None) -> bool:
     """Is this the thread that does what only one may do?"""
     return worker is None or worker.thread == 0
 
 
-@overload(first, strict=False, inline="always")
-def _choose_first(worker: Any) -> Callable[..., bool]:
-    return _always if isinstance(worker, types.NoneType) else _first
-
-
-def last(worker: Any) -> bool:
+def last(worker: Worker | None) -> bool:
     """Is this the thread that does what only one may do, beside the first?"""
     return worker is None or worker.thread == worker.threads - 1
 
 
-@overload(last, strict=False, inline="always")
-def _choose_last(worker: Any) -> Callable[..., bool]:
-    return _always if isinstance(worker, types.NoneType) else _last
-
-
-def part(worker: Any) -> None:
+def part(worker: Worker | None) -> None:
     """The kernel ends: the first thread waits for the others."""
-
-
-@overload(part, strict=False, inline="always")
-def _choose_part(worker: Any) -> Callable[..., None]:
-    return _nothing if isinstance(worker, types.NoneType) else _part
 
 
 def _nothing(worker: None) -> None:
@@ -128,3 +103,18 @@ def _part(worker: Worker) -> None:
         await_all(worker.sync, worker.threads)
     else:
         leave_run(worker.sync)
+
+
+def _choose(named: Callable[..., object], alone: Callable[..., object], shared: Callable[..., object]) -> None:
+    """What kernels call by a name: ``alone`` if they are given no worker."""
+
+    @overload(named, strict=False, inline="always")
+    def _by_type(worker: types.Type) -> Callable[..., object]:
+        return alone if isinstance(worker, types.NoneType) else shared
+
+
+_choose(meet, _nothing, _meet)
+_choose(given_up, _never, _given_up)
+_choose(first, _always, _first)
+_choose(last, _always, _last)
+_choose(part, _nothing, _part)

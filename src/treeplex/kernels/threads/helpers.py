@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from queue import SimpleQueue
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +36,7 @@ class Helpers:
         self.busy, self.making = threading.RLock(), threading.Lock()
         self._given: list[SimpleQueue[tuple[Crew, int, CrewRun]]] = []
 
-    def run(self, crew: Crew, sync: Sync, keep: Any) -> None:
+    def run(self, crew: Crew, sync: Sync, keep: object) -> None:
         """A crew's run, this thread being its first; ``keep``: what tables have the addresses of."""
         run = CrewRun(sync, keep, np.zeros(crew.threads, np.bool_), [], [])
         with self.busy:
@@ -65,7 +65,7 @@ class CrewRun(NamedTuple):
     """One run of a crew."""
 
     sync: Sync
-    keep: Any
+    keep: object
     called: npt.NDArray[np.bool_]  # threads that were waiting
     queued: list[int]  # threads that had to be woken
     failed: list[BaseException]  # of threads that were woken

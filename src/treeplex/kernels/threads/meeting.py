@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import platform
 import sys
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -24,6 +25,7 @@ import numpy.typing as npt
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.base import BaseContext
 
 from treeplex.arrays import LINE, aligned
 from treeplex.kernels.jit import callee, instruction, kernel
@@ -53,15 +55,21 @@ def new_mail(threads: int, patience: int = PATIENCE) -> Sync:
     return mail
 
 
+def _place(
+    context: BaseContext, builder: ir.IRBuilder, kinds: Sequence[types.Type], given: Sequence[ir.Value]
+) -> ir.Value:
+    """Where ``sync[place]`` is, of an instruction's first two arguments."""
+    data = context.make_array(kinds[0])(context, builder, given[0]).data
+    return builder.gep(data, [context.cast(builder, given[1], kinds[1], types.int64)], source_etype=ir.IntType(64))
+
+
 @instruction
 def add(typingctx, sync, place, amount):
     """Add to ``sync[place]`` in one step; returns what was there."""
 
     def codegen(context, builder, signature, arguments):
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        at = context.cast(builder, arguments[1], signature.args[1], types.int64)
+        pointer = _place(context, builder, signature.args, arguments)
         more = context.cast(builder, arguments[2], signature.args[2], types.int64)
-        pointer = builder.gep(data, [at], source_etype=ir.IntType(64))
         return builder.atomic_rmw("add", pointer, more, "seq_cst")
 
     return types.int64(sync, place, amount), codegen
@@ -85,9 +93,7 @@ def look(typingctx, sync, place):
     """``sync[place]`` as other threads have left it."""
 
     def codegen(context, builder, signature, arguments):
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        at = context.cast(builder, arguments[1], signature.args[1], types.int64)
-        pointer = builder.gep(data, [at], source_etype=ir.IntType(64))
+        pointer = _place(context, builder, signature.args, arguments)
         return builder.load_atomic(pointer, "seq_cst", 8, typ=ir.IntType(64))
 
     return types.int64(sync, place), codegen
@@ -125,9 +131,8 @@ def exchange(typingctx, sync, place, before):
     """Raise ``sync[place]`` by one if it is ``before``; was it?"""
 
     def codegen(context, builder, signature, arguments):
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        at, old = (context.cast(builder, arguments[k], signature.args[k], types.int64) for k in (1, 2))
-        pointer = builder.gep(data, [at], source_etype=ir.IntType(64))
+        pointer = _place(context, builder, signature.args, arguments)
+        old = context.cast(builder, arguments[2], signature.args[2], types.int64)
         new = builder.add(old, ir.Constant(old.type, 1))
         return builder.extract_value(builder.cmpxchg(pointer, old, new, "seq_cst", "seq_cst"), 1)
 

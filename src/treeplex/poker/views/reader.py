@@ -9,11 +9,10 @@ import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.engines.boards import arrays as layout
-from treeplex.engines.boards.arrays import Playing, Sources, no_learner, plain_rule
+from treeplex.engines.boards.arrays import Locked, Playing, Sources, no_learner, plain_rule
 from treeplex.engines.boards.engine import SubgameEngine, engine
 from treeplex.engines.boards.evaluate import evaluate_passes, pot_shares
 from treeplex.engines.boards.game import HoldemGame, of_order_one
-from treeplex.engines.boards.locks import Frozen
 from treeplex.engines.boards.streets import Decision
 from treeplex.engines.evaluation import Evaluation
 from treeplex.errors import ParameterError
@@ -32,7 +31,7 @@ from treeplex.updates.reference import matched
 class Reader:
     """Strategies of a solved spot; passes over the tree are run only when values are asked for."""
 
-    def __init__(self, game: HoldemGame, sources: Sources, frozen: Frozen, storage: str, threads: int) -> None:
+    def __init__(self, game: HoldemGame, sources: Sources, frozen: Locked, storage: str, threads: int) -> None:
         stub = no_learner(storage)
         self.game, self._storage, self._threads, self._rule = game, storage, threads, plain_rule()
         self._playing = Playing((stub, stub), sources, frozen)

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 from llvmlite import ir
 from numba import types
 from numba.np.arrayobj import populate_array
@@ -49,7 +50,9 @@ _I2, _I1, _F2, _F1, _L2, _L1 = (
 _SMALL, _CARD, _BIT, _SCALE = ("uint16", 1), ("uint8", 1), ("bool", 1), ("float32", 1)
 _W1, _S1 = (WORK, 1), (STORED, 1)
 
-KINDS: Final[dict[type, tuple[tuple[str, int], ...]]] = {
+Row = Betting | BoardIndex | Hands | PlayerArrays | Results | RuleCalls | Schedules | StreetScratch
+
+KINDS: Final[dict[type[Row], tuple[tuple[str, int], ...]]] = {
     Betting: (_I2, _I2, _I2, _I2, _I1, (WORK, 2), _I2),
     Hands: (_L1, _I1, _SMALL, _CARD, _CARD, _SMALL, _L1, _L1, _L1, _SMALL, _SMALL, _L1),
     BoardIndex: (_L1, _L1, _L1, ("uint16", 2), _L1),
@@ -77,7 +80,7 @@ def new_table() -> Offsets:
     return np.zeros((sum(ROWS), COLUMNS), dtype=np.int64)
 
 
-def tabled(table: Offsets, row: int, arrays: Any, work: Any, stored: Any = None) -> None:
+def tabled(table: Offsets, row: int, arrays: Row, work: npt.DTypeLike, stored: npt.DTypeLike | None = None) -> None:
     """Write addresses and shapes of a NamedTuple's arrays into its ``row`` of ``table``, counted from its first."""
     names, kind_of = {WORK: work, STORED: stored}, type(arrays)
     words: list[int] = []
@@ -93,7 +96,7 @@ def tabled(table: Offsets, row: int, arrays: Any, work: Any, stored: Any = None)
     table[FIRST[kind_of] + row, : len(words)] = words
 
 
-def _reader(named: Any) -> Callable[..., Any]:
+def _reader(named: type[Row]) -> Callable[..., Any]:
     """An instruction that reads a row of a table as the arrays of ``named``; they count no references."""
 
     def read(typingctx, tables, row):

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.engines.boards import arrays as layout
-from treeplex.engines.boards.arrays import Betting, BoardPath, Hands, PassArrays, StreetScratch
+from treeplex.engines.boards.arrays import Betting, BoardPath, Hands, PassArrays, StreetScratch, Whole
 from treeplex.engines.boards.cpu.addresses import betting_at, boards_at, hands_at, results_at, scratch_at
 from treeplex.games.holdem.classes import CLASSES
 from treeplex.kernels.jit import callee, inlined
@@ -184,7 +184,9 @@ def add_boards(tables: PassArrays, player: int, low: int, high: int) -> None:
 
 
 @inlined
-def _to_rows(betting: Betting, begin: Any, stop: Any, width: int, h: int, scratch: StreetScratch, value: Array) -> None:
+def _to_rows(
+    betting: Betting, begin: Whole, stop: Whole, width: int, h: int, scratch: StreetScratch, value: Array
+) -> None:
     """Values of a block's chance nodes for 16 hands, which are in a square, to value rows."""
     transpose(scratch.square, SQUARE, scratch.square, scratch.lanes, 2 * LANES, 1, 0)
     for k in range(min(np.int64(LANES), np.int64(stop - begin))):

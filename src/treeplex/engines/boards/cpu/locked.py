@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy.typing as npt
 
+from treeplex.engines.boards.arrays import Whole
 from treeplex.kernels.jit import callee, inlined
 
 Array = npt.NDArray[Any]
 
 
 @inlined
-def is_locked(rows: Array, begin: Any, size: int, width: int, h: int) -> bool:
+def is_locked(rows: Array, begin: Whole, size: int, width: int, h: int) -> bool:
     """Has a hand a strategy among the rows of a decision with locked and free hands?"""
     for k in range(begin + h, begin + size, width):  # noqa: SIM110 - compiled
         if rows[k] != 0:
@@ -24,7 +25,7 @@ def is_locked(rows: Array, begin: Any, size: int, width: int, h: int) -> bool:
 
 
 @callee
-def hold(rows: Array, begin: Any, size: int, width: int, target: Array) -> None:
+def hold(rows: Array, begin: Whole, size: int, width: int, target: Array) -> None:
     """Write the strategies of locked hands where those of free hands are learned."""
     for h in range(width):
         if is_locked(rows, begin, size, width, h):
@@ -33,7 +34,7 @@ def hold(rows: Array, begin: Any, size: int, width: int, target: Array) -> None:
 
 
 @callee
-def spare(rows: Array, begin: Any, size: int, width: int, fresh: Array) -> None:
+def spare(rows: Array, begin: Whole, size: int, width: int, fresh: Array) -> None:
     """Zero what locked hands would learn, so that it does not decide the scale of 16-bit numbers."""
     for h in range(width):
         if is_locked(rows, begin, size, width, h):
@@ -42,7 +43,7 @@ def spare(rows: Array, begin: Any, size: int, width: int, fresh: Array) -> None:
 
 
 @callee
-def respond(rows: Array, begin: Any, size: int, width: int, values: Array, expected: Array) -> None:
+def respond(rows: Array, begin: Whole, size: int, width: int, values: Array, expected: Array) -> None:
     """The best action's value to each hand that is free; what the others play is expected already."""
     for h in range(width):
         if not is_locked(rows, begin, size, width, h):

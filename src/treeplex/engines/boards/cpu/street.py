@@ -12,7 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.engines.boards import arrays as layout
-from treeplex.engines.boards.arrays import BoardPath, Pass, PassArrays, PassRule, PlayerArrays, Schedules, StreetScratch
+from treeplex.engines.boards.arrays import (
+    BoardPath,
+    Pass,
+    PassArrays,
+    PassRule,
+    PlayerArrays,
+    Schedules,
+    StreetScratch,
+    Whole,
+)
 from treeplex.engines.boards.cpu.addresses import betting_at, calls_at, hands_at, player_at, schedules_at, scratch_at
 from treeplex.engines.boards.cpu.called import call
 from treeplex.engines.boards.cpu.locked import hold, respond, spare
@@ -30,7 +39,7 @@ TINY = 1e-30  # sums of regrets or averages up to here count as none: dividing b
 @inlined
 def _play(
     player: PlayerArrays, t: int, start: int, shift: int, number: int, actions: int, width: int,
-    scratch: StreetScratch, above: Any, first: Any, iteration_weight: float,
+    scratch: StreetScratch, above: Whole, first: Whole, iteration_weight: float,
 ) -> None:  # fmt: skip
     """Reach of a decision's actions: reach above times shares of regret cut at zero, even where none is positive.
 
@@ -77,7 +86,7 @@ def _keep(
     fresh: Array,
     kept: Array,
     scale: Array,
-    seed: Any,
+    seed: Whole,
 ) -> None:
     """In 16 bits put away the ``fresh`` numbers of a decision; locked hands keep their strategies."""
     locked, rows = player.where[number], kept[start : start + size]
@@ -204,7 +213,7 @@ def _record(kept: Array, start: int, size: int, values: Array) -> None:
 @inlined
 def _learn(
     player: PlayerArrays, rule: PassRule, schedules: Schedules, t: int, lowest: int, start: int, shift: int,
-    number: int, actions: int, width: int, values: Array, scratch: StreetScratch, locked: Any,
+    number: int, actions: int, width: int, values: Array, scratch: StreetScratch, locked: Whole,
 ) -> None:  # fmt: skip
     """R(a) <- d R(a) + v(a) - v, with all discounts d since the last update."""
     kind = values.dtype.type

@@ -17,7 +17,7 @@ from treeplex.engines.boards.arrays import BEST, PassRule, Schedules, Sources
 from treeplex.engines.boards.cuda.arrays import Facing, LearningPlayer
 from treeplex.engines.boards.cuda.engine import BoardsOnGPU, Counts, Learners, SubgamePlan, here, plan, zeros
 from treeplex.engines.boards.cuda.tables import Cut
-from treeplex.engines.boards.cut import FIRST_STREET, BoardRun, locked_part, part_of, told_part
+from treeplex.engines.boards.cut import BoardRun, locked_part, part_of, told_part
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.kernels.cuda.kernels import cuda
 
@@ -78,9 +78,6 @@ class PartOnGPU(BoardsOnGPU):
 
 class TrunkOnGPU(PartOnGPU):
     """The first street."""
-
-    def __init__(self, game: HoldemGame, storage: str, planned: SubgamePlan) -> None:
-        super().__init__(game, FIRST_STREET, storage, planned)
 
     def down(self, step: ShardPass) -> tuple[Array, Array]:
         """[X, H] the opponent's reach of every chance node, and [X] which of these rows have a hand."""

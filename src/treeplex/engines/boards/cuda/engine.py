@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats
-from treeplex.engines.boards.arrays import BEST, FREE, HandLearner, PassRule, Schedules, Sources
+from treeplex.engines.boards.arrays import BEST, FREE, HandLearner, Locked, PassRule, Schedules, Sources
 from treeplex.engines.boards.cuda.arrays import Clock, Facing, LearningPlayer
 from treeplex.engines.boards.cuda.called import called_up
 from treeplex.engines.boards.cuda.kernels import clear, collect, keep, kernels, put, tick
 from treeplex.engines.boards.cuda.meeting import LANES
 from treeplex.engines.boards.cuda.tables import ArraySizes, Cut, DeviceStreet, Tuning, levels_of, sizes_of
 from treeplex.engines.boards.game import HoldemGame
-from treeplex.engines.boards.locks import Frozen, fix, told
+from treeplex.engines.boards.locks import fix, told
 from treeplex.engines.boards.tables import constants_of
 from treeplex.kernels.cuda.calls import Called, Calls
 from treeplex.kernels.cuda.graphs import Stream
@@ -64,6 +64,7 @@ class SubgamePlan(NamedTuple):
 
     levels: tuple[list[DeviceStreet], list[DeviceStreet]]  # as either player learns
     sizes: tuple[list[ArraySizes], list[ArraySizes]]
+    either: list[ArraySizes]  # the larger of both players' sizes
     bytes: int  # of tables and working arrays
     tuning: Tuning
 
@@ -79,7 +80,7 @@ def plan(game: HoldemGame, storage: str, tuning: Tuning | None = None, cut: Cut 
     numbers = sum(size.rows + size.factors + 2 * size.found for size in either)
     tables = sum(array.nbytes for levels in pair for level in levels for array in _arrays(level))
     marks = 4 * sum(size.alive for size in either)
-    return SubgamePlan(pair, sizes, numbers * np.dtype(work).itemsize + tables + marks, chosen)
+    return SubgamePlan(pair, sizes, either, numbers * np.dtype(work).itemsize + tables + marks, chosen)
 
 
 def learner_bytes(game: HoldemGame, storage: str, beside: int = 0) -> int:
@@ -100,9 +101,7 @@ class BoardsOnGPU:
         self.stream = Stream()
         self.widths = [len(game.weights(player)) for player in (0, 1)]
         self._levels = [[_sent(level) for level in levels] for levels in self.plan.levels]
-        either = [
-            ArraySizes(*(max(both) for both in zip(*two, strict=True))) for two in zip(*self.plan.sizes, strict=True)
-        ]
+        either = self.plan.either
         self._rows = [zeros(size.rows, self._work) for size in either]
         self._alive = [zeros(size.alive, np.int32) for size in either]
         self._factors = [zeros(size.factors, self._work) for size in either]
@@ -125,7 +124,7 @@ class BoardsOnGPU:
         self._recorded: tuple[Any, Callable[[], None]] | None = None
         self._evaluation: tuple[Any, Callable[[], None]] | None = None
 
-    def sent_locks(self, frozen: Frozen) -> tuple[tuple[Any, Any], Sources]:
+    def sent_locks(self, frozen: Locked) -> tuple[tuple[Any, Any], Sources]:
         """Locked decisions on the GPU; kernels do not look where there are none (``locks``)."""
         self.locks = any((where != FREE).any() for where in frozen.where)
         first, second = (cuda.to_device(_some(where if self.locks else where[:0])) for where in frozen.where)

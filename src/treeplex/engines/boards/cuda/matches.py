@@ -15,18 +15,20 @@ Whole numbers, compiled, one thread; modified in place.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.engines.boards.arrays import Boards, Hands, Offsets, Small
-from treeplex.engines.boards.cuda.arrays import AGAIN
+from treeplex.engines.boards.arrays import Boards, Hands, Offsets, Small, Whole
+from treeplex.engines.boards.cuda.arrays import AGAIN, Words
 from treeplex.kernels.jit import kernel
 
 SUMS: Final = 54  # cards, and what stands for none
 WORDS: Final = 4
 STEPS: Final = 4  # that are read at once
+
+Shorts = npt.NDArray[np.int16]
 
 
 class Matches(NamedTuple):
@@ -34,8 +36,8 @@ class Matches(NamedTuple):
 
     start: Offsets  # [B] where a board's program begins
     steps: Offsets  # [B]
-    program: npt.NDArray[np.uint32]
-    look: npt.NDArray[np.uint32]
+    program: Words
+    look: Words
 
 
 def find_matches(boards: Boards, learner: int, shows: bool, lanes: int, by_card: int) -> Matches:
@@ -54,7 +56,7 @@ def find_matches(boards: Boards, learner: int, shows: bool, lanes: int, by_card:
 
 
 @kernel
-def _deal_lists(theirs: Hands, lanes: int, lane: Any, first: Any, steps: Offsets) -> None:
+def _deal_lists(theirs: Hands, lanes: int, lane: Shorts, first: Shorts, steps: Offsets) -> None:
     """On each board: which lane adds up a card's hands, and at which step it begins."""
     count, load = np.zeros(SUMS, np.int64), np.zeros(lanes, np.int64)
     for b in range(len(steps)):
@@ -74,7 +76,10 @@ def _deal_lists(theirs: Hands, lanes: int, lane: Any, first: Any, steps: Offsets
 
 
 @kernel
-def _write(ours: Hands, theirs: Hands, groups: Any, sizes: Any, dealt: Any, out: Any, look: Any) -> None:
+def _write(
+    ours: Hands, theirs: Hands, groups: tuple[Offsets, Small, int], sizes: tuple[int, int],
+    dealt: tuple[Shorts, Shorts], out: tuple[Offsets, Offsets, Small], look: Words,
+) -> None:  # fmt: skip
     """Programs, and places of hands, from the weakest group of equal strength to the strongest."""
     group_start, group, learner = groups
     (lanes, by_card), (lane, first), (start, steps, program) = sizes, dealt, out
@@ -116,7 +121,7 @@ def _write(ours: Hands, theirs: Hands, groups: Any, sizes: Any, dealt: Any, out:
             look[WORDS * (begin + k) + 3] = first_end | second_end << 16
 
 
-def _place_of(lane: Any, first: Any, seen: Any, b: int, card: Any, lanes: int) -> int:
+def _place_of(lane: Shorts, first: Shorts, seen: Offsets, b: int, card: Whole, lanes: int) -> int:
     """Where the sum over the hands with a card that were seen so far is kept; 0: there are none, and there is zero."""
     return (first[b, card] + seen[card]) * lanes + lane[b, card] if seen[card] > 0 else 0
 

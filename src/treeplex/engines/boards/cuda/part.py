@@ -35,7 +35,7 @@ class CudaBoardPart(BoardPart):
         trunk = run == FIRST_STREET
         planned = trunk_plan(game, storage) if trunk else shard_plan(game, run, storage)
         planned = fitting_plan(self.game, storage, scheme, index, planned)
-        self.device: Any = TrunkOnGPU(game, storage, planned) if trunk else ShardOnGPU(game, run, storage, planned)
+        self.device: Any = (TrunkOnGPU if trunk else ShardOnGPU)(game, run, storage, planned)
 
     def tables(self) -> Any:
         """As ``BoardPart``."""

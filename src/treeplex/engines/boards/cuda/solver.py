@@ -10,10 +10,10 @@ from typing import ClassVar, Final, NamedTuple
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import Schedules, Sources
 from treeplex.engines.boards.cuda.engine import BoardsOnGPU, Learners, SubgamePlan, here, learner_bytes, plan
-from treeplex.engines.boards.evaluate import Passes, evaluate_passes, pot_shares
+from treeplex.engines.boards.evaluate import Passes
 from treeplex.engines.boards.game import SMALLEST, HoldemGame
 from treeplex.engines.boards.locks import fix
-from treeplex.engines.boards.solver import BoardsEngine, SpotProfile
+from treeplex.engines.boards.solver import BoardsEngine, HoldemProfile, SpotProfile
 from treeplex.engines.boards.tables import (
     Array,
     HandTables,
@@ -26,8 +26,7 @@ from treeplex.engines.boards.tables import (
     played_sources,
     schedules,
 )
-from treeplex.engines.evaluation import Evaluation
-from treeplex.engines.protocol import Cost, Engine, Profile, Scheme, Stop, never
+from treeplex.engines.protocol import Cost, Engine, Scheme, Stop, never
 from treeplex.kernels.cuda.found import GIB, require, require_memory
 from treeplex.tensors import Tensors
 from treeplex.updates import blocks
@@ -48,22 +47,14 @@ class DeviceHandTables(NamedTuple):
     earlier: Earlier = ()
 
 
-class DeviceSpotProfile(Profile):
+class DeviceSpotProfile(HoldemProfile):
     """Strategies on the device."""
 
     def __init__(self, game: HoldemGame, device: BoardsOnGPU, sources: Sources) -> None:
         self.game, self.device, self.sources = game, device, sources
 
-    def evaluate(self, threads: int = 0) -> Evaluation:
-        """As ``Profile``, by passes of the device."""
-        return evaluate_passes(self.game, self.values)
-
-    def value(self, player: int, mode: int) -> float:
-        """Chips that ``player`` takes of the pot on average, by its strategy or by its best response."""
-        return pot_shares(self.game, [(player, mode)], self.values([(player, mode)]))[0]
-
     def values(self, passes: Passes) -> Floats:
-        """[passes, H] values of the hands of each pass's player at the root."""
+        """As ``HoldemProfile``, by passes of the device."""
         return self.device.values(self.sources, passes)
 
     def host(self) -> SpotProfile:

@@ -182,7 +182,7 @@ def _cards(
     return Cards(table.ravel(), storage, shift, place, matches.program, matches.look, ours.same)
 
 
-def _narrow(column: Any) -> Words:
+def _narrow(column: npt.NDArray[np.integer[Any]]) -> Words:
     """Kernels compute places in 32 bits."""
     if len(column) and column.max() > MOST_WORD:
         raise GameError("The spot's working rows are more than the GPU backend can number; choose fewer bet sizes.")

@@ -8,14 +8,14 @@ a closed form, and so is that of a sum of such functions. float64; one thread; n
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from treeplex.arrays import Floats, Ints
 from treeplex.engines.public.arrays import ARCHIVED, NONE, UNSIZED, Nodes
 from treeplex.games.protocol import TERMINAL
-from treeplex.kernels.jit import kernel
+from treeplex.kernels.jit import Index, kernel
 
 
 class Known(NamedTuple):
@@ -30,7 +30,7 @@ class Known(NamedTuple):
 
 @kernel
 def between(
-    low: Any, high: Any, fixed_low: Any, slope_low: Any, fixed_high: Any, slope_high: Any,
+    low: float, high: float, fixed_low: float, slope_low: float, fixed_high: float, slope_high: float,
     payoff_scale: tuple[float, float],
 ) -> tuple[float, float, float]:  # fmt: skip
     """``rise, level, fall`` between two known sizes, each of value ``fixed + slope * scale`` at the real scale."""
@@ -45,7 +45,7 @@ def between(
 
 
 @kernel
-def peak(rise: float, level: float, fall: float, low: Any, high: Any) -> tuple[float, float]:
+def peak(rise: float, level: float, fall: float, low: float, high: float) -> tuple[float, float]:
     """The maximum of ``rise * u + level + fall / u`` over low <= u <= high (both positive), and where it is."""
     best, at = rise * low + level + fall / low, low
     other = rise * high + level + fall / high
@@ -61,7 +61,7 @@ def peak(rise: float, level: float, fall: float, low: Any, high: Any) -> tuple[f
 
 
 @kernel
-def peak_of_sum(curves: Floats, low: Any, high: Any, cuts: Floats) -> tuple[float, float]:
+def peak_of_sum(curves: Floats, low: float, high: float, cuts: Floats) -> tuple[float, float]:
     """The maximum of a sum of positive parts of curves, [H, 3] each ``rise, level, fall``, and where it is.
 
     Between two neighbouring roots of the curves the same ones are positive, and their sum is a curve again. ``cuts``
@@ -132,8 +132,8 @@ def respond(
             values[n, h] = start
             fold_out[n, h] = 0.0
             choice[n, h] = UNSIZED
-        last = NONE
-        c = nodes.child[n]
+        last: int = NONE
+        c: int = nodes.child[n]
         while c != NONE:
             at = np.uint64(c)
             for h in range(hands):
@@ -154,7 +154,7 @@ def respond(
 
 
 @kernel
-def curve(known: Known, lower: Any, upper: Any, h: int) -> tuple[float, float, float]:
+def curve(known: Known, lower: int, upper: int, h: int) -> tuple[float, float, float]:
     """What hand ``h`` earns by a size between two known ones, as a curve; beyond the last one if one is NONE."""
     sizes, scales, values, fold_out, payoff_scale = known
     one = upper if lower == NONE else lower
@@ -168,7 +168,7 @@ def curve(known: Known, lower: Any, upper: Any, h: int) -> tuple[float, float, f
 
 
 @kernel
-def _fill(known: Known, lower: Any, upper: Any, n: Any, low: Any, high: Any, choice: Floats) -> None:
+def _fill(known: Known, lower: int, upper: int, n: Index, low: float, high: float, choice: Floats) -> None:
     """Let every hand at ``n`` choose the best size from ``low`` to ``high``, if that beats what it has."""
     if not low < high:
         return
@@ -182,7 +182,7 @@ def _fill(known: Known, lower: Any, upper: Any, n: Any, low: Any, high: Any, cho
 
 
 @kernel
-def nearest(sizes: Floats, lower: Any, upper: Any, u: float) -> Any:
+def nearest(sizes: Floats, lower: int, upper: int, u: float) -> int:
     """The one of two neighbouring moves that a size of u - 1 between them is most likely mapped to."""
     if min(lower, upper) == NONE:
         return max(lower, upper)
@@ -211,12 +211,12 @@ def best_sizes(
             continue
         least = needed[n]
         base[:] = 0.0
-        c = nodes.child[n]
+        c: int = nodes.child[n]
         while c != NONE:
             for h in range(hands):
                 base[h] = max(base[h], regret[c, h])
             c = nodes.sibling[c]
-        last = NONE
+        last: int = NONE
         c = nodes.child[n]
         while True:
             if c != NONE and nodes.size[c] <= 0.0:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
+from numba import types
 from numba.extending import overload
 
 from treeplex.arrays import Floats, Ints
@@ -78,7 +79,7 @@ def is_function(log: RegretLog) -> bool:
 
 
 @overload(is_function, strict=False)
-def _is_function(log: Any) -> Callable[[Any], bool]:  # pyright: ignore[reportUnusedFunction]
+def _is_function(log: types.NamedTuple) -> Callable[[RegretLog], bool]:  # pyright: ignore[reportUnusedFunction]
     return (lambda log: True) if log.instance_class is FunctionLog else (lambda log: False)
 
 
