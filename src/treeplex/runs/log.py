@@ -32,7 +32,7 @@ class LogRow(NamedTuple):
     def measured(work: Work, seconds: float, evaluating: float, evaluation: Evaluation) -> LogRow:
         """From what has been done and what an evaluation found, by the names of both."""
         measures = (getattr(evaluation, name) for name in MEASURES)
-        return LogRow(*work[:2], seconds, evaluating, *measures, {**evaluation.extra, **work.counters})
+        return LogRow._make((*work[:2], seconds, evaluating, *measures, {**evaluation.extra, **work.counters}))
 
     @staticmethod
     def of(fields: Mapping[str, Any]) -> LogRow:
