@@ -21,7 +21,6 @@ from treeplex.arrays import Floats, aligned
 from treeplex.engines.boards.arrays import (
     ALL_LOCKED,
     UPDATE,
-    VALUE_KEPT,
     HandLearner,
     Locked,
     PassRule,
@@ -29,7 +28,6 @@ from treeplex.engines.boards.arrays import (
     Schedules,
     Sources,
     no_learner,
-    plain_rule,
 )
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import HoldemGame
@@ -71,17 +69,8 @@ def way_to(game: HoldemGame, line: tuple[Action, ...]) -> list[BettingNode]:
     return way
 
 
-def action_values(game: HoldemGame, sources: Sources, player: int, storage: str, threads: int) -> Array:
-    """Counterfactual values of all actions of ``player``, if both play ``sources``, where its numbers are stored."""
-    learner = no_learner(storage)._replace(regret=np.zeros(game.elements(player), storage))
-    learners = (learner, no_learner(storage)) if player == 0 else (no_learner(storage), learner)
-    playing = Playing(learners, sources, no_locks(game, storage))
-    engine(game, storage, threads).run(playing, plain_rule(), [(player, VALUE_KEPT, 0)])
-    return learner.regret
-
-
 def value_of(game: HoldemGame, sources: Sources, values: Array, depth: int, decision: Decision) -> Floats:
-    """[N] the counterfactual value of a decision to its player's hands, from ``action_values``."""
+    """[N] the counterfactual value of a decision to its player's hands, from ``pass_over``."""
     player = decision.player
     rows = hand_rows(game, player)[depth, decision.texture]
     where = rows.actions(decision.slot, len(decision.node.actions))
@@ -140,9 +129,8 @@ def _tree(head: Head) -> tuple[BettingNode, BettingNode]:
 
 
 def _fresh(game: HoldemGame, player: int, storage: str) -> HandLearner:
-    size, none = game.elements(player), np.zeros(0, np.float32)
-    regret, average = aligned(size, storage), aligned(size, storage)
-    return HandLearner(regret, average, np.zeros(0, storage), np.zeros(game.decisions(player), np.int32), none, none)
+    regret, average = (aligned(game.elements(player), storage) for _ in range(2))
+    return no_learner(storage)._replace(regret=regret, average=average, last=np.zeros(game.decisions(player), np.int32))
 
 
 def _lock_way(
