@@ -46,7 +46,8 @@ WAYS = {
 }
 KERNELS = {
     "treeplex.engines.public.build": ("rematch",),
-    "treeplex.engines.public.game": ("iterate", "reach", "rematch"),
+    "treeplex.engines.public.game": ("iterate", "rematch"),
+    "treeplex.engines.public.tree": ("reach",),
     "treeplex.growth.add": ("recover", "rematch"),
     "treeplex.growth.where": ("best_sizes", "regrets", "spans"),
     "treeplex.growth.dealt": ("regrets",),

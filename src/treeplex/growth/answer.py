@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treeplex.engines.public.arrays import NONE
-from treeplex.engines.public.cpu.growing import reach
 from treeplex.engines.public.game import GrowingGame
+from treeplex.engines.public.tree import reached_by_both
 from treeplex.evaluation.exact import Evaluation
 from treeplex.games.sized import OTHERWISE, Abstraction, Menu
 from treeplex.growth.figures import GrowthFigures
@@ -98,10 +98,8 @@ def found(game: GrowingGame, additions: list[Addition]) -> list[DiscoveredSize]:
     """Every size that was added and is there, with its use in the answer; largest loss of the opponent first."""
     everything(game)
     strategy = game.answer()
-    arriving = np.ones((2, game.tree.count, game.tree.hands))
-    for player in (0, 1):
-        reach(game.tree.nodes, strategy, player, arriving[player])
     nodes = game.tree.nodes
+    arriving = reached_by_both(nodes, strategy)
     places = {game.rules.separator.join(game.line(n)): n for n in np.flatnonzero(nodes.key != NONE).tolist()}
     listed: list[DiscoveredSize] = []
     last = {(addition.decision, addition.size): addition for addition in additions}  # it may have come back

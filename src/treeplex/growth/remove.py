@@ -24,8 +24,9 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.engines.public.cpu.growing import reach, rematch
+from treeplex.engines.public.cpu.growing import rematch
 from treeplex.engines.public.game import GrowingGame, Sums
+from treeplex.engines.public.tree import reached_by_both
 from treeplex.growth.add import neighbours, opponents_share
 from treeplex.growth.check import needed
 from treeplex.growth.where import balance, loss_if_unknown
@@ -145,7 +146,7 @@ def _not_played(game: GrowingGame) -> list[int]:
 def _in_no_average(game: GrowingGame) -> list[int]:
     """Sized moves that neither player has reached in the iterations that are kept, nor would reach next."""
     tree, nodes = game.tree, game.tree.nodes
-    now = _arriving(game).any(axis=(0, 2))
+    now = reached_by_both(nodes, tree.rows.strategy).any(axis=(0, 2))
     unused = (nodes.size > 0.0) & ~now & ~tree.rows.average.any(axis=1)
     listed: list[int] = np.flatnonzero(unused).tolist()
     return [move for move in listed if not opponents_share(game, int(nodes.parent[move])).any()]
@@ -154,15 +155,8 @@ def _in_no_average(game: GrowingGame) -> list[int]:
 def _played(game: GrowingGame) -> Floats:
     """[P, H] the probability, by its player's own doing, of getting to a move and choosing it now."""
     nodes = game.tree.nodes
-    return _arriving(game)[np.maximum(nodes.mover[nodes.parent], 0), np.arange(game.tree.count)]
-
-
-def _arriving(game: GrowingGame) -> Floats:
-    """[2, P, H] each player's own probability of getting to a node now."""
-    arriving = np.ones((2, game.tree.count, game.tree.hands))
-    for player in (0, 1):
-        reach(game.tree.nodes, game.tree.rows.strategy, player, arriving[player])
-    return arriving
+    arriving = reached_by_both(nodes, game.tree.rows.strategy)
+    return arriving[np.maximum(nodes.mover[nodes.parent], 0), np.arange(game.tree.count)]
 
 
 def _but_the_last_size(game: GrowingGame, moves: set[int]) -> set[int]:

@@ -8,9 +8,9 @@ import numpy as np
 
 from treeplex.arrays import Floats, Ints
 from treeplex.engines.public.arrays import NONE
-from treeplex.engines.public.cpu.growing import reach
 from treeplex.engines.public.cpu.sizes import Known, best_sizes, curve, regrets, spans
 from treeplex.engines.public.game import GrowingGame
+from treeplex.engines.public.tree import reached
 from treeplex.games.sized import rounded
 from treeplex.growth.add import closest_move, neighbours
 from treeplex.growth.check import Balance, Candidate, needed
@@ -107,8 +107,7 @@ def _loss_by_translation(game: GrowingGame, node: int, child: int) -> float:
     others = [c for c in game.tree.children(node) if c != child]
     if not (nodes.size[others] > 0.0).any():
         return 0.0  # there is none to map it to
-    arriving = np.ones((game.tree.count, game.tree.hands))
-    reach(nodes, game.averages(), 1 - player, arriving)
+    arriving = reached(nodes, game.averages(), 1 - player)
     at = game.numbers(game.tree, game.tree.path(node))[node]
     translation = game.translation(player, 1, child, averages=True)
     won = rows.average[0, 0] * translation.value_of_size(node, at, size, arriving[node]) / game.norm
@@ -130,8 +129,7 @@ def by_translation(game: GrowingGame) -> list[Candidate]:
     found: list[Candidate] = []
     for player in (0, 1):
         translation = game.translation(player, 1, averages=True)
-        arriving = np.ones((game.tree.count, game.tree.hands))
-        reach(nodes, game.averages(), 1 - player, arriving)
+        arriving = reached(nodes, game.averages(), 1 - player)
         for node in np.flatnonzero((nodes.mover == player) & (nodes.key != NONE)).tolist():
             children, at = game.tree.children(node), numbers[node]
             base = np.maximum(rows.regret[children].max(axis=0), 0.0) + rows.earned[node] / game.norm

@@ -13,10 +13,9 @@ import numpy as np
 
 from treeplex.arrays import Floats, Ints
 from treeplex.engines.public.arrays import ARCHIVED, Scratch
-from treeplex.engines.public.cpu.growing import reach
 from treeplex.engines.public.cpu.sizes import regrets
 from treeplex.engines.public.store import Store, StoredSpan
-from treeplex.engines.public.tree import Block, GrowingTree
+from treeplex.engines.public.tree import Block, GrowingTree, reached_by_both
 from treeplex.errors import ParameterError
 
 SMALLEST: Final = 4  # public nodes: less does not pay
@@ -60,10 +59,7 @@ class Archive:
     def check(self, tree: GrowingTree, horizon: int) -> int:
         """Move to disk what nobody has reached for ``horizon`` checks in a row; returns how many subgames."""
         nodes = tree.nodes
-        arriving = np.ones((2, tree.count, tree.hands))
-        for player in (0, 1):
-            reach(nodes, tree.rows.strategy, player, arriving[player])
-        dead = ~arriving.any(axis=(0, 2))
+        dead = ~reached_by_both(nodes, tree.rows.strategy).any(axis=(0, 2))
         nodes.idle[:] = np.where(dead, nodes.idle + 1, 0)
         ripe = nodes.idle >= horizon
         tops: list[int] = np.flatnonzero(ripe & (nodes.child >= 0) & ~ripe[nodes.parent]).tolist()
