@@ -48,9 +48,8 @@ KERNELS = {
     "treeplex.engines.public.build": ("rematch",),
     "treeplex.engines.public.game": ("iterate", "rematch"),
     "treeplex.engines.public.tree": ("reach",),
-    "treeplex.growth.add": ("recover", "rematch"),
-    "treeplex.growth.where": ("best_sizes", "regrets", "spans"),
-    "treeplex.growth.dealt": ("regrets",),
+    "treeplex.growth.add": ("recover", "regrets", "rematch"),
+    "treeplex.growth.dealt": ("best_sizes", "regrets", "spans"),
 }
 
 

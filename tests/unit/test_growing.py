@@ -25,13 +25,13 @@ from treeplex.games.dealt import Settlement
 from treeplex.games.protocol import TERMINAL
 from treeplex.games.sized import ActionMenu, Menu
 from treeplex.growth import add
+from treeplex.growth.add import summed
 from treeplex.growth.algorithm import check_and_add
 from treeplex.growth.answer import abstraction, everything, found, loss_if_unknown, policy
 from treeplex.growth.check import needed
-from treeplex.growth.dealt import GrowingDealt, summed
+from treeplex.growth.dealt import GrowingDealt, balance, candidates
 from treeplex.growth.discount import bound, recommended, root
 from treeplex.growth.options import Growth
-from treeplex.growth.where import balance, candidates
 
 LEDUC = continuous_leduc_rules()
 

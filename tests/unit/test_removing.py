@@ -20,7 +20,7 @@ from treeplex.growth import add
 from treeplex.growth.algorithm import Growing
 from treeplex.growth.answer import abstraction, policy
 from treeplex.growth.options import Growth, growth_fields
-from treeplex.growth.remove import _in_no_average, discard, discards_at, extend, mark, take_out
+from treeplex.growth.remove import _in_no_average, discard, discards_at, mark, take_out
 
 LEDUC = continuous_leduc_rules()
 KUHN = ContinuousPoker("kuhn", tuple(Card(str(rank), rank, 1) for rank in range(3)), 1)
@@ -143,7 +143,7 @@ def test_what_is_added_after_the_mark_loses_its_share(method) -> None:
     mark(game)
     game.advance(10)
     added = add.METHODS[method](game, 0, 0.4)
-    extend(game)
+    add.extend(game)
     assert game.mark is not None
     assert len(game.mark.average) == game.tree.count
     kept = [array[added.root :].copy() for array in (game.tree.rows.average, game.tree.rows.value)]

@@ -25,9 +25,9 @@ from treeplex.games.sized import Abstraction, ActionMenu, FiniteMenu, IntervalMe
 from treeplex.growth import add
 from treeplex.growth.algorithm import Growing, check_and_add
 from treeplex.growth.answer import abstraction, loss_if_unknown, policy
+from treeplex.growth.dealt import balance, candidates
 from treeplex.growth.options import Growth
 from treeplex.growth.remove import take_out
-from treeplex.growth.where import balance, candidates
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

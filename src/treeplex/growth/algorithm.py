@@ -14,12 +14,11 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from treeplex.algorithms.protocol import Array, Cost, Execution, plain_execution
-from treeplex.engines.public.archive import ArchivedSubgame
+from treeplex.engines.public.archive import ArchivedSubgame, PerPlayer, StoredSpan
 from treeplex.engines.public.arrays import ARCHIVED, Nodes, Rows
 from treeplex.engines.public.build import Start, build
 from treeplex.engines.public.game import RULES, GrowingGame, Sums
 from treeplex.engines.public.sound import Ranges, check_block
-from treeplex.engines.public.store import StoredSpan
 from treeplex.engines.public.tree import Block, GrowingTree
 from treeplex.evaluation.exact import Evaluation
 from treeplex.games.sized import Abstraction
@@ -178,10 +177,10 @@ def _check_weights(tree: GrowingGame) -> None:
         raise ValueError("its averages are of more iterations than were done")
 
 
-def _entry(node: Any, place: Any, histories: Any, largest: Any, squares: Any) -> ArchivedSubgame:
+def _entry(node: object, place: object, histories: object, largest: object, squares: object) -> ArchivedSubgame:
     """A subgame on disk, from JSON."""
-    first, second = ((number_of(pair[0]), number_of(pair[1])) for pair in (largest, squares))
-    return ArchivedSubgame(count_of(node), record_of(StoredSpan, place), count_of(histories), first, second)
+    sums = (record_of(PerPlayer, pair) for pair in (largest, squares))
+    return ArchivedSubgame(count_of(node), record_of(StoredSpan, place), count_of(histories), *sums)
 
 
 def check_and_add(game: GrowingGame, growth: Growth) -> Addition | None:

@@ -12,11 +12,11 @@ from treeplex.engines.public.game import GrowingGame
 from treeplex.engines.public.tree import reached_by_both
 from treeplex.evaluation.exact import Evaluation
 from treeplex.games.sized import OTHERWISE, Abstraction, Menu
+from treeplex.growth.dealt import loss_if_unknown
 from treeplex.growth.figures import GrowthFigures
 from treeplex.growth.options import Growth
 from treeplex.growth.remove import Removal
 from treeplex.growth.run import GrowthAnswer, GrowthRun
-from treeplex.growth.where import loss_if_unknown
 from treeplex.policies.policy import Policy
 
 

@@ -10,9 +10,9 @@ from treeplex.engines.public.game import RULES
 from treeplex.errors import ParameterError, within
 from treeplex.games.sized import ActionMenu, is_finite
 from treeplex.growth.add import METHODS
+from treeplex.growth.dealt import ESTIMATES
 from treeplex.growth.discount import DISCOUNTS
 from treeplex.growth.remove import REMOVALS
-from treeplex.growth.where import ESTIMATES
 from treeplex.spec import parse
 
 CHOICES: Final = {

@@ -29,7 +29,7 @@ from treeplex.engines.public.game import GrowingGame, Sums
 from treeplex.engines.public.tree import reached_by_both
 from treeplex.growth.add import neighbours, opponents_share
 from treeplex.growth.check import needed
-from treeplex.growth.where import balance, loss_if_unknown
+from treeplex.growth.dealt import balance, loss_if_unknown
 
 REMOVALS: Final = ("never", "current", "discard")
 """Ways to remove sizes."""
@@ -61,14 +61,6 @@ def discards_at(iteration: int, every: int, times: int = 1) -> bool:
 def mark(game: GrowingGame) -> None:
     """Remember the sums so far: they are to be discarded."""
     game.mark = Sums(*(getattr(game.tree.rows, name).copy() for name in Sums._fields))
-
-
-def extend(game: GrowingGame) -> None:
-    """After an addition: the share of its sums that is to be discarded, that of the iterations that they stand for."""
-    if game.mark is not None:
-        share, known = float(game.mark.average[0, 0] / game.tree.rows.average[0, 0]), len(game.mark.average)
-        new = (share * getattr(game.tree.rows, name)[known:] for name in Sums._fields)
-        game.mark = Sums(*(np.concatenate(parts) for parts in zip(game.mark, new, strict=True)))
 
 
 def discard(game: GrowingGame) -> None:

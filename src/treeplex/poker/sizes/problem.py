@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, Final, cast
@@ -20,6 +20,9 @@ GAP: Final = 0.25  # per cent of the pot by which another menu may be better
 RESTRICT: Final = {"bets": ("bet",), "raises": ("raise",), "both": ("bet", "raise")}
 PERCENT: Final = "per cent of the pot, more than 0 and at most 100"
 LEAST: Final = 1e-300  # more than nothing
+
+SpotFields = Spot | Mapping[str, Any]
+"""A spot, or its fields as a file has them."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +68,9 @@ class SizeSearch:
     options: SizeOptions
 
     @staticmethod
-    def of(spots: Any, options: SizeOptions) -> SizeSearch:
+    def of(spots: SpotFields | Sequence[SpotFields], options: SizeOptions) -> SizeSearch:
         """The search on a spot or a list of them, or of their fields; refuses what it cannot answer."""
-        several: list[Any] = list(cast(Sequence[Any], spots)) if isinstance(spots, list | tuple) else [spots]
+        several = spots if isinstance(spots, list | tuple) else [cast(SpotFields, spots)]
         made = [spot if isinstance(spot, Spot) else make_spot(spot) for spot in several]
         if not made:
             raise ParameterError("The 'spots' parameter must name at least one spot.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Iterable
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from treeplex.algorithms.protocol import Stop, never
 from treeplex.poker.sizes.solves import Solve
@@ -46,7 +46,7 @@ def narrowed(solve: Solve, width: float, stage: str) -> Steps[Solve]:
 class StepWalk(Generic[Result]):
     """Steps that are being taken: the question at hand, the answers so far, and in the end the result."""
 
-    def __init__(self, steps: Steps[Result], answers: Iterable[Any] = ()) -> None:
+    def __init__(self, steps: Steps[Result], answers: Iterable[list[float]] = ()) -> None:
         """``answers``: of an earlier process, which are not computed again; ValueError if they are not answers."""
         self._steps, self.answers = steps, list[list[float]]()
         self.iterations = 0
