@@ -29,7 +29,7 @@ from treeplex.engines.evaluation import Evaluation
 from treeplex.poker.sizes.answer import Sizes
 from treeplex.poker.sizes.problem import SizeSearch
 from treeplex.poker.sizes.search import Search
-from treeplex.poker.sizes.steps import Narrow, StepWalk
+from treeplex.poker.sizes.solves import Narrow, StepWalk
 from treeplex.tensors import count_of
 
 RECORDS: Final = "records"  # the tensor that holds answers and counts as JSON text
