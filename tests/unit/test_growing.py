@@ -302,7 +302,7 @@ def test_what_was_archived_and_came_back_has_the_same_bits() -> None:
     assert thrifty.touched < plain.touched
     for whole in (True, False):  # measured with what is on disk
         ours, theirs = thrifty.measure(whole), plain.measure(whole)
-        assert ours.best_responses == theirs.best_responses
+        assert ours.best_response_values == theirs.best_response_values
         assert ours.value == pytest.approx(theirs.value, abs=1e-13)
     np.testing.assert_allclose(balance(thrifty).squares, balance(plain).squares)
     assert thrifty.tree.count < plain.tree.count

@@ -84,7 +84,7 @@ def test_what_neither_average_reaches_is_removed_without_a_trace() -> None:
     assert len(removed) > 5
     assert game.tree.histories == histories - sum(one.histories for one in removed)
     for one, other in zip(before, (game.measure(), game.measure(whole=False)), strict=True):
-        assert other.best_responses == pytest.approx(one.best_responses, abs=1e-12)
+        assert other.best_response_values == pytest.approx(one.best_response_values, abs=1e-12)
         assert other.value == pytest.approx(one.value, abs=1e-12)
 
 

@@ -86,7 +86,7 @@ class Growing(GrowthAlgorithm[Abstraction, GrowingGame]):
 
     def _measure(self, tree: GrowingGame) -> Evaluation:
         """In the full game, where every size is legal."""
-        full, inside = tree.measure(), tree.measure(whole=False)
+        inside = tree.measure(whole=False)
         figures = {
             "nash_conv_in_abstraction": inside.nash_conv,
             "histories": tree.tree.histories,
@@ -94,7 +94,7 @@ class Growing(GrowthAlgorithm[Abstraction, GrowingGame]):
             "weight": tree.weight,
             "bytes": tree.tree.used_bytes,
         }
-        return Evaluation(full.value, full.nash_conv, full.best_responses, figures)
+        return tree.measure()._replace(extra=figures)
 
     def _policy(self, game: Abstraction, state: GrowthState) -> Policy:
         """Of the actions that are in the abstraction now."""

@@ -35,7 +35,7 @@ from treeplex.engines.boards.locks import no_locks
 from treeplex.engines.boards.rows import hand_rows, shares
 from treeplex.engines.boards.streets import Decision
 from treeplex.engines.boards.trees import by_node, with_tree
-from treeplex.games.holdem.betting import CHANCE, DECISION, NOTHING, Action, BettingNode
+from treeplex.games.holdem.betting import DECISION, NOTHING, Action, BettingNode
 
 Array = npt.NDArray[Any]
 
@@ -57,16 +57,6 @@ class Recovered(NamedTuple):
     learners: tuple[HandLearner, HandLearner]
     value: Floats  # [N] the new action's average counterfactual value to every hand at the head
     weight: float  # of all iterations in the averages
-
-
-def way_to(game: HoldemGame, line: tuple[Action, ...]) -> list[BettingNode]:
-    """The nodes from the root to the decision that a line leads to."""
-    way = [game.root]
-    for action in line:
-        way.append(way[-1].children[way[-1].actions.index(action)])
-        while way[-1].kind == CHANCE and not way[-1].actions:
-            way.append(way[-1].children[0])
-    return way
 
 
 def value_of(game: HoldemGame, sources: Sources, values: Array, depth: int, decision: Decision) -> Floats:

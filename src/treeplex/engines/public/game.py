@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from treeplex.arrays import Floats
+from treeplex.engines.evaluation import Evaluation
 from treeplex.engines.public.archive import Archive
 from treeplex.engines.public.arrays import NONE, Nodes, Scratch
 from treeplex.engines.public.build import Start, build
@@ -33,18 +34,6 @@ HEAVY: Final = 1e100  # weight of an iteration from which on sums are brought do
 
 RULES: Final = {"cfr": GrowingRule(True, False, False), "cfr+": GrowingRule(False, True, True)}
 """``cfr`` is the paper's. For ``cfr+`` see ``docs/theory/abstraction.md``."""
-
-
-class Measure(NamedTuple):
-    """Value of strategies for player 0, and both best-response values."""
-
-    value: float
-    best_responses: tuple[float, float]
-
-    @property
-    def nash_conv(self) -> float:
-        """The sum of what both players could gain."""
-        return max(sum(self.best_responses), 0.0)
 
 
 class Sums(NamedTuple):
@@ -166,14 +155,14 @@ class GrowingGame:
     def _respond(self, nodes: Nodes, player: int, opponent: Floats, whole: bool, response: TreeResponse) -> None:
         respond(nodes, self.tables, player, opponent, self.bounds, self.payoff_scale, whole, *response)
 
-    def measure(self, whole: bool = True) -> Measure:
+    def measure(self, whole: bool = True) -> Evaluation:
         """Value and best-response values of the answer; ``whole``: in the full game, where every size is legal."""
         strategy = self.answer()
         if whole and self.states:
             first, second = (float(self.translation(player).best_response().sum()) for player in (0, 1))
         else:
             first, second = (float(self.respond(player, whole, strategy).values[0].sum()) for player in (0, 1))
-        return Measure(self._value(strategy), (first, second))
+        return Evaluation(self._value(strategy), max(first + second, 0.0), (first, second))
 
     @property
     def states(self) -> list[PublicState]:
