@@ -6,11 +6,11 @@ Where and when to add is section 5: proposition 1, with growth measured over the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
-from treeplex.arrays import Floats, Ints
+from treeplex.arrays import Floats
 from treeplex.engines.public.arrays import NONE
 from treeplex.engines.public.cpu.sizes import Known, best_sizes, curve, regrets, spans
 from treeplex.engines.public.game import GrowingGame
@@ -22,14 +22,6 @@ from treeplex.growth.check import Balance, Candidate, needed
 from treeplex.growth.discount import AddedRegret, Bounds
 
 
-class BestSizes(NamedTuple):
-    """For every node, the best size outside the abstraction."""
-
-    size: Floats  # [P]
-    gain: Floats  # [P] 0 where none pays
-    closest: Ints  # [P] the move whose size it is most likely mapped to
-
-
 def balance(game: GrowingGame) -> Balance:
     """As things stand; what is on disk keeps its regret but costs no visit."""
     largest, squares = np.zeros(2), np.zeros(2)
@@ -38,13 +30,12 @@ def balance(game: GrowingGame) -> Balance:
     return Balance(largest + kept[0], squares + kept[1], game.tree.histories)
 
 
-def by_transfer_estimate(game: GrowingGame, thresholds: Floats) -> BestSizes:
+def by_transfer_estimate(game: GrowingGame) -> tuple[Floats, Floats]:
     """At once: the values of known sizes, as functions of the size."""
-    rows = game.tree.rows
-    return _sizes(game, rows.value, rows.fold_out, game.norm, thresholds)
+    return game.tree.rows.value, game.tree.rows.fold_out
 
 
-def by_best_response(game: GrowingGame, thresholds: Floats) -> BestSizes:
+def by_best_response(game: GrowingGame) -> tuple[Floats, Floats]:
     """By a best response to the average behind the new move, times the iterations.
 
     An upper bound on the regret, at the cost of a pass over the tree for each player.
@@ -59,11 +50,11 @@ def by_best_response(game: GrowingGame, thresholds: Floats) -> BestSizes:
         own = chooser == player
         value[own], fold_out[own] = total * response.values[own], total * response.fold_out[own]
         game.touched += game.tree.histories
-    return _sizes(game, value, fold_out, game.norm, thresholds)
+    return value, fold_out
 
 
 ESTIMATES: Final = {"transfer": by_transfer_estimate, "best-response": by_best_response}
-"""Ways to estimate the regret of sizes outside the abstraction."""
+"""Ways to estimate what moves win, all of it and the part that does not depend on their sizes: [P, H] both."""
 
 
 def candidates(game: GrowingGame, state: Balance, estimate: str, factor: float) -> list[Candidate]:
@@ -74,7 +65,12 @@ def candidates(game: GrowingGame, state: Balance, estimate: str, factor: float) 
     span, smallest = game.archive.histories_by_node(game.tree.count), np.empty(game.tree.count)
     spans(nodes, span, smallest)
     thresholds = needed(state.largest[np.maximum(nodes.mover, 0)], state.histories, smallest, game.effective, factor)
-    size, gain, closest = ESTIMATES[estimate](game, thresholds)
+    size, gain, closest = np.zeros(len(span)), np.zeros(len(span)), np.zeros(len(span), dtype=np.int32)
+    rows, (value, fold_out) = game.tree.rows, ESTIMATES[estimate](game)
+    best_sizes(
+        nodes, rows.regret, value, fold_out, rows.earned, game.norm, game.bounds, game.payoff_scale, thresholds,
+        size, gain, closest,
+    )  # fmt: skip
     found = np.flatnonzero(gain > 0.0)
     histories = span[closest[found]]
     order = np.argsort(-gain[found] / histories, kind="stable")
@@ -194,12 +190,3 @@ class GrowingDealt:
         spread = 2.0 * float(np.abs(nodes.amount[nodes.mover == TERMINAL]).max())
         infosets = len(decisions) * game.tree.hands
         return Bounds(infosets, game.weight * spread, int(children[decisions].max()), game.effective)
-
-
-def _sizes(game: GrowingGame, value: Floats, fold_out: Floats, norm: float, thresholds: Floats) -> BestSizes:
-    nodes, rows = game.tree.nodes, game.tree.rows
-    found = BestSizes(np.zeros(game.tree.count), np.zeros(game.tree.count), np.zeros(game.tree.count, dtype=np.int32))
-    best_sizes(
-        nodes, rows.regret, value, fold_out, rows.earned, norm, game.bounds, game.payoff_scale, thresholds, *found
-    )  # fmt: skip
-    return found
