@@ -28,7 +28,7 @@ Records = dict[str, Any]
 """Counts and lists, as JSON."""
 
 
-class GrowingTree(Protocol):
+class RunningTree(Protocol):
     """What is solved and grows."""
 
     touched: int
@@ -43,7 +43,7 @@ class GrowingTree(Protocol):
         ...
 
 
-Tree = TypeVar("Tree", bound=GrowingTree)
+Tree = TypeVar("Tree", bound=RunningTree)
 Kinds = tuple[type[NamedTuple], type[NamedTuple]]
 """The records of what was added, and of what was taken out."""
 

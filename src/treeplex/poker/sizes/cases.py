@@ -205,14 +205,14 @@ def choose(cases: Sequence[Case], keep: int, accuracy: float, gap: float) -> Ste
     kind = min(keep, 2)
     for case in cases:
         yield from case.bound(menus, "bounds of all menus")
-    ranked = sorted(menus, key=lambda menu: -_upper(cases, menu))
+    ranked = sorted(menus, key=lambda menu: -fmean(case.uppers[menu] for case in cases))
     left: list[Menu] = ranked[: (SHORT if len(cases) == 1 else SHARED)[kind]]
     for percent, count in ROUNDS[kind]:
         if len(left) > 1:
             for k, menu in enumerate(left):
                 stage = f"menu {k + 1} of {len(left)} to {percent:g} % of the pot"
                 yield from _solve(cases, menu, max(percent, accuracy), stage)
-            left.sort(key=lambda menu: -_middle(cases, menu))
+            left.sort(key=lambda menu: -fmean((case.low(menu) + case.high(menu)) / 2.0 for case in cases))
             for menu in left[count:]:
                 _drop(cases, menu)
             left = left[:count]
@@ -259,14 +259,6 @@ def _solve(cases: Sequence[Case], menu: Menu, percent: float, stage: str) -> Ste
 def _drop(cases: Sequence[Case], menu: Menu) -> None:
     for case in cases:
         case.drop(menu)
-
-
-def _middle(cases: Sequence[Case], menu: Menu) -> float:
-    return fmean((case.low(menu) + case.high(menu)) / 2.0 for case in cases)
-
-
-def _upper(cases: Sequence[Case], menu: Menu) -> float:
-    return fmean(case.uppers[menu] for case in cases)
 
 
 def _low(cases: Sequence[Case], menu: Menu) -> float:
