@@ -32,6 +32,7 @@ from treeplex.engines.sequence.arrays import (
 from treeplex.engines.sequence.partition import BOUNDARY, SEPARATOR
 from treeplex.kernels.calls import RuleCall, call_gathered, call_in_place
 from treeplex.kernels.jit import INLINED_LOOP, Index, inlined_loop
+from treeplex.kernels.vectors import largest_stored
 from treeplex.updates.hedge import step_size
 from treeplex.updates.rules import discounted, positive, share_out
 from treeplex.updates.storage import scale_16, whole_16
@@ -91,7 +92,7 @@ def match_16(
     """The same with regrets in 16 bits, without prediction; strategies are taken from regrets before rounding."""
     (first, parent), begin, stop, boundary = run
     regret, scale, strategy = learner.regret, learner.scale, learner.strategy
-    up, down = step.positive, step.negative
+    up, down, most = step.positive, step.negative, largest_stored(regret)
     end = np.uint64(first[stop])
     for infoset in range(stop - 1, begin - 1, -1):
         start = np.uint64(first[infoset])
@@ -105,7 +106,7 @@ def match_16(
             values[s] = r  # the gradient of this infoset is no longer needed
             largest = max(largest, abs(r))
             total += positive(r)
-        unit = scale_16(largest)
+        unit = scale_16(largest, most)
         scale[infoset] = unit
         for s in range(start, end):
             regret[s] = whole_16(values[s], unit)
