@@ -29,10 +29,10 @@ from treeplex.engines.public.tree import Block, GrowingTree
 from treeplex.games.continuous import continuous_leduc_rules, menu_of
 from treeplex.growth import add, where
 from treeplex.growth.algorithm import Growing, GrowthState
+from treeplex.growth.dealt import balance
 from treeplex.growth.options import Growth
 from treeplex.growth.remove import discard
 from treeplex.growth.remove import mark as mark_sums
-from treeplex.growth.where import balance
 from treeplex.limits import Limits
 from treeplex.papers.curves import dense_run
 from treeplex.papers.saef_fig1 import at, plateaus

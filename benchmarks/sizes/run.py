@@ -24,10 +24,8 @@ from spots import spots
 from treeplex.games.holdem.candidates import BETS, RAISES
 from treeplex.holdem import sizes
 from treeplex.poker.sizes.cases import Case
-from treeplex.poker.sizes.menus import Candidates, listed
-from treeplex.poker.sizes.problem import ACCURACY
-from treeplex.poker.sizes.solves import Solve
-from treeplex.poker.sizes.steps import StepWalk, narrowed
+from treeplex.poker.sizes.problem import ACCURACY, Candidates, listed
+from treeplex.poker.sizes.solves import Solve, StepWalk, narrowed
 
 RESULTS = Path(__file__).parent / "results"
 FIXED = ("33%,100%", "33%,150%", "20%,75%", "20%,100%", "33%,75%", "50%,150%", "50%,100%", "33%,75%,150%,a")

@@ -46,10 +46,10 @@ WAYS = {
 }
 KERNELS = {
     "treeplex.engines.public.build": ("rematch",),
-    "treeplex.engines.public.game": ("iterate", "reach", "rematch"),
-    "treeplex.growth.add": ("recover", "rematch"),
-    "treeplex.growth.where": ("best_sizes", "regrets", "spans"),
-    "treeplex.growth.dealt": ("regrets",),
+    "treeplex.engines.public.game": ("iterate", "rematch"),
+    "treeplex.engines.public.tree": ("reach",),
+    "treeplex.growth.add": ("recover", "regrets", "rematch"),
+    "treeplex.growth.dealt": ("best_sizes", "regrets", "spans"),
 }
 
 

@@ -10,17 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from treeplex.engines.boards.arrays import Sources
+from treeplex.engines.boards.arrays import VALUE_KEPT, Sources
 from treeplex.engines.boards.locks import no_locks
 from treeplex.engines.boards.reference import new_memory
 from treeplex.engines.boards.reference import recover as reference
 from treeplex.engines.boards.rows import hand_rows, shares
 from treeplex.engines.boards.trees import decisions_by_line
 from treeplex.games.holdem.candidates import offered
-from treeplex.games.holdem.grown import with_size
+from treeplex.games.holdem.grown import way_to, with_size
 from treeplex.games.holdem.sizes import Size
 from treeplex.growth.check import Candidate, check
-from treeplex.growth.spot_recovery import LEAVE, Head, action_values, recover, value_of, way_to
+from treeplex.growth.spot_plans import pass_over
+from treeplex.growth.spot_recovery import LEAVE, Head, recover, value_of
 from treeplex.growth.spots import GrowingSpot
 from treeplex.holdem import HoldemGame, Spot, load_spot, sizes_for
 from treeplex.poker.views.reader import Reader
@@ -73,11 +74,11 @@ def test_recovery_games_follow_the_reference(name: str) -> None:
     line = line_of(old, names)
     depth, decision = decisions_by_line(old)[line]
     player = decision.player
-    played = action_values(old, grown.averages, player, "float64", 1)
+    played = pass_over(old, grown.averages, player, VALUE_KEPT, "float64", 1).values
     staying = value_of(old, grown.averages, played, depth, decision)
     made = with_size(spot, grown.root, line, Size("%", 0.8))
     new = load_spot(made.spot, like=old)
-    way = way_to(new, line)
+    way = way_to(new.root, line)
     opponent = np.zeros(new.elements(1 - player))
     for each, (_, there) in decisions_by_line(old).items():
         if there.player != player:  # in place of what carrying over does

@@ -110,7 +110,7 @@ def test_frequencies_are_those_of_the_answer(current: bool) -> None:
     """In averages and in current strategies, where the opponent's cards do not matter: as the reader tells them."""
     grown = growing(APART, "cfr+", current=current)
     grown.advance(40)
-    reader = Reader(grown.game, grown.answer, no_locks(grown.game, "float64"), "float64", 1)
+    reader = Reader(grown.game, grown.answer.sources, no_locks(grown.game, "float64"), "float64", 1)
     found = frequencies(grown)
     assert len(found) > 5
     for line, shares in found.items():

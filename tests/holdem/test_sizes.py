@@ -14,12 +14,10 @@ from treeplex.games.holdem.betting import first_bets
 from treeplex.games.holdem.grown import line_text
 from treeplex.holdem import Spot, load_spot, sizes, sizes_for, solve
 from treeplex.poker.sizes import cases
-from treeplex.poker.sizes.cases import Case
-from treeplex.poker.sizes.choose import menus_of
+from treeplex.poker.sizes.cases import Case, menus_of
 from treeplex.poker.sizes.lines import spot_with
-from treeplex.poker.sizes.menus import Candidates, distinct, listed
-from treeplex.poker.sizes.solves import Solve
-from treeplex.poker.sizes.steps import StepWalk, narrowed
+from treeplex.poker.sizes.problem import Candidates, distinct, listed
+from treeplex.poker.sizes.solves import Solve, StepWalk, narrowed
 from treeplex.poker.views.lines import follow
 
 RANKS = "23456789TJQKA"

@@ -18,8 +18,7 @@ from treeplex.errors import FormatError, ParameterError
 from treeplex.holdem import Spot, sizes, sizes_for, solve
 from treeplex.poker.sizes import cases
 from treeplex.poker.sizes.algorithm import RECORDS, ChoosingSizes
-from treeplex.poker.sizes.menus import Candidates
-from treeplex.poker.sizes.problem import SizeOptions, SizeSearch
+from treeplex.poker.sizes.problem import Candidates, SizeOptions, SizeSearch
 from treeplex.tensors import CHECKPOINT, read_tensors, write_tensors
 
 SIZES = sizes_for("50%, a", "60%, a")

@@ -27,11 +27,11 @@ from treeplex.games.poker import Card
 from treeplex.games.protocol import TERMINAL
 from treeplex.games.sized import ActionMenu, Menu
 from treeplex.growth import add
+from treeplex.growth.add import summed
 from treeplex.growth.algorithm import check_and_add
-from treeplex.growth.dealt import GrowingDealt, summed
+from treeplex.growth.dealt import GrowingDealt, balance
 from treeplex.growth.discount import bound, recommended
 from treeplex.growth.options import Growth
-from treeplex.growth.where import balance
 
 KUHN = ContinuousPoker("kuhn", tuple(Card(str(rank), rank, 1) for rank in range(3)), 1)
 LEDUC = continuous_leduc_rules()

@@ -19,7 +19,8 @@ from treeplex.compile.source import rules_of
 from treeplex.errors import ParameterError, TreeplexError
 from treeplex.games.catalog import make
 from treeplex.games.random_tree import RandomTree
-from treeplex.growth.algorithm import RECORDS, Growing
+from treeplex.growth.algorithm import Growing
+from treeplex.growth.run import RECORDS
 from treeplex.problems.loading import sized_game
 
 CLOCKS = {"seconds", "evaluation_seconds", "growing_seconds"}

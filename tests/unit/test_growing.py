@@ -25,13 +25,13 @@ from treeplex.games.dealt import Settlement
 from treeplex.games.protocol import TERMINAL
 from treeplex.games.sized import ActionMenu, Menu
 from treeplex.growth import add
+from treeplex.growth.add import summed
 from treeplex.growth.algorithm import check_and_add
 from treeplex.growth.answer import abstraction, everything, found, loss_if_unknown, policy
 from treeplex.growth.check import needed
-from treeplex.growth.dealt import GrowingDealt, summed
+from treeplex.growth.dealt import GrowingDealt, balance, candidates
 from treeplex.growth.discount import bound, recommended, root
 from treeplex.growth.options import Growth
-from treeplex.growth.where import balance, candidates
 
 LEDUC = continuous_leduc_rules()
 
@@ -302,7 +302,7 @@ def test_what_was_archived_and_came_back_has_the_same_bits() -> None:
     assert thrifty.touched < plain.touched
     for whole in (True, False):  # measured with what is on disk
         ours, theirs = thrifty.measure(whole), plain.measure(whole)
-        assert ours.best_responses == theirs.best_responses
+        assert ours.best_response_values == theirs.best_response_values
         assert ours.value == pytest.approx(theirs.value, abs=1e-13)
     np.testing.assert_allclose(balance(thrifty).squares, balance(plain).squares)
     assert thrifty.tree.count < plain.tree.count

@@ -20,7 +20,7 @@ from treeplex.growth import add
 from treeplex.growth.algorithm import Growing
 from treeplex.growth.answer import abstraction, policy
 from treeplex.growth.options import Growth, growth_fields
-from treeplex.growth.remove import _in_no_average, discard, discards_at, extend, mark, take_out
+from treeplex.growth.remove import _in_no_average, discard, discards_at, mark, take_out
 
 LEDUC = continuous_leduc_rules()
 KUHN = ContinuousPoker("kuhn", tuple(Card(str(rank), rank, 1) for rank in range(3)), 1)
@@ -84,7 +84,7 @@ def test_what_neither_average_reaches_is_removed_without_a_trace() -> None:
     assert len(removed) > 5
     assert game.tree.histories == histories - sum(one.histories for one in removed)
     for one, other in zip(before, (game.measure(), game.measure(whole=False)), strict=True):
-        assert other.best_responses == pytest.approx(one.best_responses, abs=1e-12)
+        assert other.best_response_values == pytest.approx(one.best_response_values, abs=1e-12)
         assert other.value == pytest.approx(one.value, abs=1e-12)
 
 
@@ -143,7 +143,7 @@ def test_what_is_added_after_the_mark_loses_its_share(method) -> None:
     mark(game)
     game.advance(10)
     added = add.METHODS[method](game, 0, 0.4)
-    extend(game)
+    add.extend(game)
     assert game.mark is not None
     assert len(game.mark.average) == game.tree.count
     kept = [array[added.root :].copy() for array in (game.tree.rows.average, game.tree.rows.value)]

@@ -25,9 +25,9 @@ from treeplex.games.sized import Abstraction, ActionMenu, FiniteMenu, IntervalMe
 from treeplex.growth import add
 from treeplex.growth.algorithm import Growing, check_and_add
 from treeplex.growth.answer import abstraction, loss_if_unknown, policy
+from treeplex.growth.dealt import balance, candidates
 from treeplex.growth.options import Growth
 from treeplex.growth.remove import take_out
-from treeplex.growth.where import balance, candidates
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -207,13 +207,13 @@ FULL = {
 def test_a_best_response_in_the_full_game_is_that_of_a_game_with_private_readings(rules, sizes, checks, player) -> None:
     game = grown(rules, sizes, checks)
     secret, gains = Secret(game, player), []
-    assert game.measure().best_responses[player] == pytest.approx(secret.earned(), abs=1e-9)
+    assert game.measure().best_response_values[player] == pytest.approx(secret.earned(), abs=1e-9)
     for seed in range(6):
         random = np.random.default_rng(seed).random((game.tree.count - 1, game.tree.hands))
         game.tree.rows.average[1:] = random**8
-        full = game.measure().best_responses[player]
+        full = game.measure().best_response_values[player]
         assert full == pytest.approx(secret.earned(), abs=1e-9)
-        gains.append(full - game.measure(whole=False).best_responses[player])
+        gains.append(full - game.measure(whole=False).best_response_values[player])
     assert min(gains) >= -1e-12
     assert max(gains) > 1e-4  # sizes off the menu pay
     assert game.reading == "secret"
@@ -333,7 +333,7 @@ def test_what_is_on_disk_takes_part_in_the_full_game() -> None:
             game.tree.rows.strategy[n] = 0.0
     other.archive.check(other.tree, 1)
     assert other.archive.entries
-    assert other.measure().best_responses == pytest.approx(plain.measure().best_responses, abs=1e-12)
+    assert other.measure().best_response_values == pytest.approx(plain.measure().best_response_values, abs=1e-12)
     assert other.archive.entries  # it is still there
 
 

@@ -315,7 +315,7 @@ def test_numbers_are_finite_and_within_bounds(array) -> None:
 
 @pytest.mark.parametrize("place", [[1.5, 1, ""], [True, 1, ""], [1, 1, 1], [-1, 1, ""], [1, 1], "1", [1, 2**60, ""]])
 def test_records_from_a_file_have_the_types_they_declare(place) -> None:
-    from treeplex.engines.public.store import StoredSpan  # noqa: PLC0415
+    from treeplex.engines.public.archive import StoredSpan  # noqa: PLC0415
 
     with pytest.raises(ValueError, match="is not a"):
         record_of(StoredSpan, place)

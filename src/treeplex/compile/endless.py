@@ -56,13 +56,10 @@ def weight(history: History) -> int:
     parts: list[Any] = list(getattr(history, "__dict__", {}).values())
     if isinstance(history, tuple | list):
         parts += _few(history)
-    return _bytes(history) + sum(_bytes(part) for part in parts if isinstance(part, CONTAINERS))
+    counted: list[object] = [history, *(part for part in parts if isinstance(part, CONTAINERS))]
+    return sum(map(sys.getsizeof, counted))
 
 
 def _few(history: History) -> list[Any]:
     """The parts of a record; a long list is one part itself."""
     return list(history) if len(history) <= 100 else []
-
-
-def _bytes(thing: Any) -> int:
-    return sys.getsizeof(thing)

@@ -46,6 +46,13 @@ TYPES: Final[dict[str, Any]] = {
 TOLERANCE: Final = 1e-6
 """By how much probabilities of chance may miss adding up to one: more than rounding, less than a slip."""
 
+FORMS: Final[dict[str, tuple[Any, Any]]] = {
+    "Blocks": (Blocks, BlockRows),
+    "RankedBlocks": (RankedBlocks, RankedRows),
+    "ClassBlocks": (ClassBlocks, ClassRows),
+}
+"""Operators of dealt games, and the rows that they are made of."""
+
 Record = TypeVar("Record", bound=NamedTuple)
 
 
@@ -128,15 +135,12 @@ def _assemble(tensors: Tensors, about: dict[str, Any]) -> CompiledGame:
 
 
 def _blocks(form: str | None, tensors: Tensors) -> DealtOperator | None:
-    if form == "Blocks":
-        return Blocks(*(_read(BlockRows, f"blocks.{side}", tensors) for side in Blocks._fields))
-    if form == "RankedBlocks":
-        return RankedBlocks(*(_read(RankedRows, f"blocks.{side}", tensors) for side in RankedBlocks._fields))
-    if form == "ClassBlocks":
-        return ClassBlocks(*(_read(ClassRows, f"blocks.{side}", tensors) for side in ClassBlocks._fields))
-    if form is not None:
+    if form is None:
+        return None
+    if form not in FORMS:
         raise ValueError(f"there is no form of payoffs {form!r}")
-    return None
+    kind, rows = FORMS[form]
+    return kind(*(_read(rows, f"blocks.{side}", tensors) for side in kind._fields))
 
 
 def _read(kind: type[Record], name: str, tensors: Tensors) -> Record:
@@ -159,22 +163,19 @@ def _check(game: CompiledGame) -> None:
     for player, (treeplex, labels) in enumerate(zip(game.treeplexes, game.labels, strict=True)):
         _check_treeplex(player, treeplex)
         names = unpacked(labels.infosets)
-        if (
-            len(names) != treeplex.infosets
-            or len(set(names)) != len(names)
-            or len(labels.actions) != treeplex.sequences
-        ):
+        counts = len(names), len(set(names)), len(labels.actions)
+        if counts != (treeplex.infosets, treeplex.infosets, treeplex.sequences):
             raise ValueError(f"labels of player {player} are not one for one")
         _within(f"{player}.actions", labels.actions[:1], -1, 0)
         _within(f"{player}.actions", labels.actions[1:], 0, len(game.actions))
     _check_tree(game)
     _check_moves(game)
     sizes = [treeplex.sequences for treeplex in game.treeplexes]
-    _check_rows(*game.payoffs.rows, sizes[0], sizes[1])
-    _check_rows(*game.payoffs.columns, sizes[1], sizes[0])
+    for csr, own, other in zip(game.payoffs, sizes, sizes[::-1], strict=True):
+        _check_rows(*csr, own, other)
     if isinstance(game.blocks, ClassBlocks):
-        _check_classes(game.blocks.rows, sizes[0], sizes[1])
-        _check_classes(game.blocks.columns, sizes[1], sizes[0])
+        for side, own, other in zip(game.blocks, sizes, sizes[::-1], strict=True):
+            _check_classes(side, own, other)
     elif game.blocks is not None:
         _check_blocks(game.blocks, sizes)
     if not _transposed(game.payoffs):
@@ -204,7 +205,7 @@ def _check_tree(game: CompiledGame) -> None:
         raise ValueError("tree.mover does not fit the tree")
     chance = tree.mover[above] == CHANCE
     total = np.bincount(above[chance], weights=tree.probability[1:][chance], minlength=nodes)[tree.mover == CHANCE]
-    odd = not np.isfinite(tree.payoff).all() or not ((tree.probability >= 0.0) & (tree.probability <= 1.0)).all()
+    odd = not ((tree.probability >= 0.0) & (tree.probability <= 1.0)).all()
     if odd or np.any(np.abs(total - 1.0) > TOLERANCE) or np.any(tree.probability[1:][~chance] != 1.0):
         raise ValueError("a payoff or probability is not a number, or probabilities do not add up to 1")
     if np.any(tree.payoff[tree.mover != TERMINAL] != 0.0):
@@ -263,7 +264,7 @@ def _check_blocks(blocks: Blocks | RankedBlocks, sequences: list[int]) -> None:
         _within("payoff blocks", side.other, -1, other)
         shape = (side.other.shape[1], side.sequence.shape[1])
         if isinstance(side, BlockRows):
-            if side.tables.shape[1:] != shape or not np.isfinite(side.tables).all():
+            if side.tables.shape[1:] != shape:
                 raise ValueError("the payoff tables have another shape")
             _within("payoff blocks", side.table, 0, len(side.tables))
         elif shape[0] != shape[1] or min(side.sequence.min(), side.other.min()) < 0:
@@ -293,14 +294,12 @@ def _check_classes(side: ClassRows, own: int, other: int) -> None:
     most = np.repeat(width, width)
     if np.any(side.below < 0) or np.any(side.below >= side.not_above) or np.any(side.not_above > most):
         raise ValueError("the payoff blocks have another shape")
-    if not np.isfinite(side.copies).all():
-        raise ValueError("a number is not finite")
 
 
 def _check_rows(start: Ints, column: Ints, data: Floats, rows: int, columns: int) -> None:
     steps = np.diff(start.astype(np.int64))
     fits = len(start) == rows + 1 and start[0] == 0 and start[-1] == len(data) and not np.any(steps < 0)
-    if not fits or len(column) != len(data) or not np.isfinite(data).all():
+    if not fits or len(column) != len(data):
         raise ValueError("the payoff matrix has another shape")
     _within("payoffs.column", column, 0, columns)
 

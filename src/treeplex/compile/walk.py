@@ -20,10 +20,10 @@ from treeplex.compile.memory import require
 from treeplex.compile.payoffs import Payoffs, unit_of
 from treeplex.compile.probe import likely_nodes
 from treeplex.compile.treeplex import Labels, Treeplex
-from treeplex.compile.walked import PlayerInfosets, WalkArrays, one_line
-from treeplex.errors import brief, quoted
-from treeplex.games.protocol import CHANCE, TERMINAL, Game, History
+from treeplex.errors import GameError, brief, quoted
+from treeplex.games.protocol import CHANCE, TERMINAL, Game, History, name_of
 from treeplex.games.returned import (
+    Place,
     annotate,
     checked_actions,
     checked_label,
@@ -47,6 +47,65 @@ Report = Callable[[int], None]
 
 Visit = tuple[History, int, int, float, float, int, int]
 """What is still to be visited: history, parent, action, probability, reach, own sequences of both players."""
+
+
+class PlayerInfosets:
+    """One player's infosets, in the order they are met."""
+
+    def __init__(self) -> None:
+        self.index: dict[str, int] = {}
+        self.first = array("i", [1])
+        self.parent = array("i")
+        self.seen = array("i")  # node where the infoset was first met
+        self.choices: list[tuple[str, ...]] = []
+        self.codes = array("i", [-1])
+
+
+class WalkArrays:
+    """The growing arrays of a walk."""
+
+    def __init__(self, game: Game) -> None:
+        self.name = name_of(game)
+        self.mover, self.parent = array("b"), array("i")
+        self.infoset, self.action = array("i"), array("i")
+        self.probability, self.payoff = array("d"), array("d")
+        self.players = (PlayerInfosets(), PlayerInfosets())
+        self.vocabulary: dict[str, int] = {}
+        self.choices: set[tuple[str, ...]] = set()  # that have been checked
+        self.rows, self.columns, self.weights = array("i"), array("i"), array("d")
+        self.sums = array("d")  # payoff of player 0 plus payoff of player 1, at each terminal
+        self.ends = array("i")
+
+    def line(self, node: int) -> str:
+        """The actions that lead to a node, for messages."""
+        names = list(self.vocabulary)
+        line: list[str] = []
+        while node > 0:
+            line.append(names[self.action[node]])
+            node = self.parent[node]
+        shown = one_line(" ".join(reversed(line)))
+        return "'" + (shown if len(shown) <= 80 else "… " + shown[-78:]) + "'" if line else "the root"
+
+    def place(self, node: int) -> Place:
+        """The same when it is asked for."""
+        return partial(self.line, node)
+
+    def depth(self, node: int) -> int:
+        """How many moves lead to a node."""
+        depth = 0
+        while node > 0:
+            node = self.parent[node]
+            depth += 1
+        return depth
+
+    def refuse(self, sentence: str) -> NoReturn:
+        """Every refusal names the game."""
+        raise GameError(f"{self.name} {sentence}")
+
+
+def one_line(label: str) -> str:
+    """A label without line breaks and runs of blanks."""
+    return " ".join(label.split())
 
 
 def compile_walk(game: Game, report: Report | None = None) -> CompiledGame:

@@ -16,7 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from math import isclose
-from typing import Any, Final, Protocol, final, runtime_checkable
+from types import ModuleType
+from typing import Any, Final, Protocol, cast, final, runtime_checkable
 
 from treeplex.errors import GameError, MissingExtraError, ParameterError, brief, quoted
 from treeplex.games.protocol import TERMINAL
@@ -35,6 +36,19 @@ class OpenSpielPolicy(Protocol):
     def action_probabilities(self, state: State) -> Mapping[int, float]:
         """The probability of each action, by OpenSpiel's number for it."""
         ...
+
+
+@runtime_checkable
+class SpielTable(Protocol):
+    """A ``TabularPolicy`` of OpenSpiel."""
+
+    game_type: Any
+    states: Sequence[State]
+    action_probability_array: Any  # [states, actions]
+
+
+SpielGame = Any
+"""A ``pyspiel.Game``: OpenSpiel comes without types."""
 
 
 class SpielMove(str):
@@ -147,15 +161,15 @@ def to_tabular(game: object, lookup: Callable[[int, str], Mapping[str, float]]) 
     return policy
 
 
-def from_tabular(policy: Any, game: object = None) -> list[tuple[int, str, str, float]]:
+def from_tabular(policy: SpielTable | OpenSpielPolicy, game: object = None) -> list[tuple[int, str, str, float]]:
     """(player, infoset, action, probability) of a policy of OpenSpiel, one row per infoset and action.
 
     A policy that is no table is asked at every infoset of its game; ``game``: which, if the policy does not know.
     """
     spiel = _pyspiel()
-    if not hasattr(policy, "action_probability_array"):
+    if not isinstance(policy, SpielTable):
         own = getattr(policy, "game", None) if game is None else game
-        if not hasattr(policy, "action_probabilities") or own is None:
+        if not isinstance(cast(object, policy), OpenSpielPolicy) or own is None:
             raise ParameterError(
                 "A policy of OpenSpiel must have action_probabilities(), and name its game or come with one:"
                 f" from_openspiel(policy, game); got {quoted(policy)}."
@@ -173,7 +187,7 @@ def from_tabular(policy: Any, game: object = None) -> list[tuple[int, str, str, 
     ]
 
 
-def _asked(policy: Any, game: OpenSpielGame) -> Any:
+def _asked(policy: OpenSpielPolicy, game: OpenSpielGame) -> SpielTable:
     """The table of what a policy does at every infoset of its game."""
     table = _table(game)
     for state, probabilities in zip(table.states, table.action_probability_array, strict=True):
@@ -183,7 +197,7 @@ def _asked(policy: Any, game: OpenSpielGame) -> Any:
     return table
 
 
-def _table(game: OpenSpielGame) -> Any:
+def _table(game: OpenSpielGame) -> SpielTable:
     """A ``TabularPolicy`` of the game."""
     errors = _errors(_pyspiel())
     try:
@@ -211,14 +225,14 @@ def _found(state: State, action: str) -> SpielMove:
     return moves[action]
 
 
-def _pyspiel() -> Any:
+def _pyspiel() -> ModuleType:
     try:
         return import_module("pyspiel")
     except ImportError:
         raise MissingExtraError("open_spiel", "openspiel", "Playing OpenSpiel's games") from None
 
 
-def _loaded(spiel: Any, text: str) -> Any:
+def _loaded(spiel: ModuleType, text: str) -> SpielGame:
     """The game that OpenSpiel knows as ``text``."""
     short = text.partition("(")[0]
     if short.startswith("python_"):
@@ -234,7 +248,7 @@ def _loaded(spiel: Any, text: str) -> Any:
         raise ParameterError(f"OpenSpiel does not load {quoted(text)}: {_reason(error)}.") from None
 
 
-def _errors(spiel: Any) -> tuple[type[Exception], ...]:
+def _errors(spiel: ModuleType) -> tuple[type[Exception], ...]:
     """What calls of OpenSpiel raise: its own, and those of C++ that come through."""
     return (spiel.SpielError, RuntimeError, ValueError, IndexError, OverflowError, MemoryError)
 
@@ -250,7 +264,7 @@ def _reason(error: Exception) -> str:
     return brief(re.sub(r"^\S+\.(?:cc|h):\d+ ", "", line)) or type(error).__name__
 
 
-def _refuse_unsolvable(spiel: Any, game: Any, name: str) -> None:
+def _refuse_unsolvable(spiel: ModuleType, game: SpielGame, name: str) -> None:
     """Refuse what is not a two-player zero-sum game of known probabilities and information states."""
     kind, types = game.get_type(), spiel.GameType
     if kind.dynamics == types.Dynamics.MEAN_FIELD:

@@ -106,8 +106,8 @@ class OneCard:
         """The sign of player 0's hand against player 1's. ``table``: the public cards, or the only one, or NO_CARD."""
         if table == WON:
             return np.ones((len(self.deck), len(self.deck)))
-        board = table if isinstance(table, tuple) else () if table == NO_CARD else (table,)
-        strength = self.strengths(cast(tuple[int, ...], board))
+        alone = () if table == NO_CARD else (table,)
+        strength = self.strengths(cast(tuple[int, ...], table if isinstance(table, tuple) else alone))
         return np.sign(strength[:, None] - strength[None, :])
 
     def strengths(self, board: tuple[int, ...]) -> Floats:

@@ -12,13 +12,14 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from treeplex.arrays import Floats
+from treeplex.engines.public.build import Guide
 from treeplex.engines.public.cpu.growing import recover, rematch
-from treeplex.engines.public.cpu.sizes import nearest
-from treeplex.engines.public.follow import Guide
-from treeplex.engines.public.game import GrowingGame
+from treeplex.engines.public.cpu.sizes import nearest, regrets
+from treeplex.engines.public.game import GrowingGame, Sums
 from treeplex.engines.public.tree import Block, fresh_scratch
 from treeplex.games.mapping import most_likely
 from treeplex.games.sized import sized_label
+from treeplex.growth.discount import AddedRegret
 
 
 class Added(NamedTuple):
@@ -177,6 +178,23 @@ def _merge(game: GrowingGame, node: int, block: Block, regret: Floats, iteration
     histories = int(nodes.deals.sum())
     game.touched += max(iterations, 1) * histories
     return Added(block, root, rows.regret[0].copy(), histories, iterations)
+
+
+def extend(game: GrowingGame) -> None:
+    """After an addition: the share of its sums that is to be discarded, that of the iterations that they stand for."""
+    if game.mark is not None:
+        share, known = float(game.mark.average[0, 0] / game.tree.rows.average[0, 0]), len(game.mark.average)
+        new = (share * getattr(game.tree.rows, name)[known:] for name in Sums._fields)
+        game.mark = Sums(*(np.concatenate(parts) for parts in zip(game.mark, new, strict=True)))
+
+
+def summed(added: Added, player: int) -> AddedRegret:
+    """Squared positive regrets inside what was added, and of the move to it."""
+    largest, squares = np.zeros(2), np.zeros(2)
+    regrets(added.block.nodes, added.block.rows.regret, largest, squares)
+    positive = np.maximum(added.regret, 0.0)
+    head = float((positive**2).sum())
+    return AddedRegret(float(squares[player]), head, float(positive.sum()), added.histories, added.iterations)
 
 
 def _chosen_by(block: Block, player: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

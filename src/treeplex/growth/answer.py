@@ -7,17 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treeplex.algorithms.protocol import Extras
-from treeplex.arrow import Table, records
 from treeplex.engines.public.arrays import NONE
-from treeplex.engines.public.cpu.growing import reach
 from treeplex.engines.public.game import GrowingGame
+from treeplex.engines.public.tree import reached_by_both
 from treeplex.evaluation.exact import Evaluation
 from treeplex.games.sized import OTHERWISE, Abstraction, Menu
+from treeplex.growth.dealt import loss_if_unknown
 from treeplex.growth.figures import GrowthFigures
-from treeplex.growth.options import Growth, growth_fields
+from treeplex.growth.options import Growth
 from treeplex.growth.remove import Removal
-from treeplex.growth.where import loss_if_unknown
+from treeplex.growth.run import GrowthAnswer, GrowthRun
 from treeplex.policies.policy import Policy
 
 
@@ -39,20 +38,14 @@ class Addition(NamedTuple):
     seconds: float  # that adding took
 
 
-class GrowthExtras(Extras):
-    """What the answer of a growing run has beside value and NashConv."""
+class GrowthExtras(GrowthAnswer):
+    """What the answer of a growing game has beside value and NashConv."""
 
-    def __init__(
-        self,
-        game: GrowingGame,
-        additions: list[Addition],
-        name: str,
-        growth: Growth,
-        evaluation: Evaluation,
-        removals: list[Removal],
-    ) -> None:
-        self.grown, self.additions, self.name, self.growth, self.evaluation = game, additions, name, growth, evaluation
-        self.removals = removals
+    kinds = Addition, Removal
+
+    def __init__(self, run: GrowthRun[GrowingGame], name: str, growth: Growth, evaluation: Evaluation) -> None:
+        self.grown, self.name, self.growth, self.evaluation = run.game, name, growth, evaluation
+        self.additions, self.removals = run.additions, run.removals
 
     @property
     def reading(self) -> str:
@@ -72,23 +65,8 @@ class GrowthExtras(Extras):
     def summary(self) -> dict[str, Any]:
         """As ``Extras``."""
         figures = GrowthFigures.of(self.evaluation)
-        return {
-            "growth": growth_fields(self.growth),
-            "nash_conv_in_abstraction": figures.nash_conv_in_abstraction,
-            "reading": self.reading,
-            "histories": figures.histories + figures.archived,
-            "archived": figures.archived,
-            "removed": len(self.removals),
-            "sizes": [
-                one.addition._asdict() | {"worth": one.worth, "frequency": one.frequency, "by_hand": one.by_hand}
-                for one in self.found
-            ],
-        }
-
-    def tables(self) -> dict[str, Table]:
-        """As ``Extras``."""
-        tables = {"additions": records(Addition, self.additions)}
-        return tables | ({"removals": records(Removal, self.removals)} if self.growth.remove != "never" else {})
+        archived = figures.archived
+        return self.growth_summary(self.reading, self.found, histories=figures.histories + archived, archived=archived)
 
     def documents(self) -> dict[str, Any]:
         """As ``Extras``."""
@@ -96,9 +74,7 @@ class GrowthExtras(Extras):
 
     def files(self) -> dict[str, str]:
         """As ``Extras``."""
-        return {
-            "additions.parquet": "every size that was added: iteration, decision, size, why, and what adding it took",
-            "removals.parquet": "every size that was taken out again: iteration, decision, size",
+        return super().files() | {
             "sizes.json": "the sizes in the abstraction at every decision at the end",
             "archive.bin": "subtrees that nobody reaches",
         }
@@ -122,10 +98,8 @@ def found(game: GrowingGame, additions: list[Addition]) -> list[DiscoveredSize]:
     """Every size that was added and is there, with its use in the answer; largest loss of the opponent first."""
     everything(game)
     strategy = game.answer()
-    arriving = np.ones((2, game.tree.count, game.tree.hands))
-    for player in (0, 1):
-        reach(game.tree.nodes, strategy, player, arriving[player])
     nodes = game.tree.nodes
+    arriving = reached_by_both(nodes, strategy)
     places = {game.rules.separator.join(game.line(n)): n for n in np.flatnonzero(nodes.key != NONE).tolist()}
     listed: list[DiscoveredSize] = []
     last = {(addition.decision, addition.size): addition for addition in additions}  # it may have come back

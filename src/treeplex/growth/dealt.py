@@ -1,19 +1,150 @@
-"""A dealt game that is being solved and may grow: public nodes x rows of hands."""
+"""A dealt game that is being solved and may grow: public nodes x rows of hands.
+
+Where and when to add is section 5: proposition 1, with growth measured over the run so far.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
-from treeplex.engines.public.cpu.sizes import regrets
+from treeplex.arrays import Floats
+from treeplex.engines.public.arrays import NONE
+from treeplex.engines.public.cpu.sizes import Known, best_sizes, curve, regrets, spans
 from treeplex.engines.public.game import GrowingGame
+from treeplex.engines.public.tree import reached
 from treeplex.games.protocol import TERMINAL
-from treeplex.growth import add
-from treeplex.growth.check import Balance, Candidate
+from treeplex.games.sized import rounded
+from treeplex.growth.add import METHODS, closest_move, extend, neighbours, summed
+from treeplex.growth.check import Balance, Candidate, needed
 from treeplex.growth.discount import AddedRegret, Bounds
-from treeplex.growth.remove import extend
-from treeplex.growth.where import balance, candidates
+
+
+def balance(game: GrowingGame) -> Balance:
+    """As things stand; what is on disk keeps its regret but costs no visit."""
+    largest, squares = np.zeros(2), np.zeros(2)
+    regrets(game.tree.nodes, game.tree.rows.regret, largest, squares)
+    kept = game.archive.sums()
+    return Balance(largest + kept[0], squares + kept[1], game.tree.histories)
+
+
+def by_transfer_estimate(game: GrowingGame) -> tuple[Floats, Floats]:
+    """At once: the values of known sizes, as functions of the size."""
+    return game.tree.rows.value, game.tree.rows.fold_out
+
+
+def by_best_response(game: GrowingGame) -> tuple[Floats, Floats]:
+    """By a best response to the average behind the new move, times the iterations.
+
+    An upper bound on the regret, at the cost of a pass over the tree for each player.
+    """
+    strategy = game.averages()
+    value, fold_out = np.empty_like(strategy), np.empty_like(strategy)
+    nodes = game.tree.nodes
+    total = game.tree.rows.average[0, 0]
+    chooser = nodes.mover[nodes.parent]
+    for player in (0, 1):
+        response = game.respond(player, whole=True, strategy=strategy)
+        own = chooser == player
+        value[own], fold_out[own] = total * response.values[own], total * response.fold_out[own]
+        game.touched += game.tree.histories
+    return value, fold_out
+
+
+ESTIMATES: Final = {"transfer": by_transfer_estimate, "best-response": by_best_response}
+"""Ways to estimate what moves win, all of it and the part that does not depend on their sizes: [P, H] both."""
+
+
+def candidates(game: GrowingGame, state: Balance, estimate: str, factor: float) -> list[Candidate]:
+    """What proposition 1 would add now, most regret per history first."""
+    if game.states:
+        return by_translation(game)
+    nodes = game.tree.nodes
+    span, smallest = game.archive.histories_by_node(game.tree.count), np.empty(game.tree.count)
+    spans(nodes, span, smallest)
+    thresholds = needed(state.largest[np.maximum(nodes.mover, 0)], state.histories, smallest, game.effective, factor)
+    size, gain, closest = np.zeros(len(span)), np.zeros(len(span)), np.zeros(len(span), dtype=np.int32)
+    rows, (value, fold_out) = game.tree.rows, ESTIMATES[estimate](game)
+    best_sizes(
+        nodes, rows.regret, value, fold_out, rows.earned, game.norm, game.bounds, game.payoff_scale, thresholds,
+        size, gain, closest,
+    )  # fmt: skip
+    found = np.flatnonzero(gain > 0.0)
+    histories = span[closest[found]]
+    order = np.argsort(-gain[found] / histories, kind="stable")
+    columns = (found[order], size[found][order], gain[found][order], histories[order])
+    listed = zip(*(column.tolist() for column in columns), strict=True)
+    return [Candidate(n, int(nodes.mover[n]), rounded(x), most, int(added)) for n, x, most, added in listed]
+
+
+def loss_if_unknown(game: GrowingGame, node: int, child: int) -> float:
+    """What a size in the abstraction would have won per iteration, had the opponent mapped it to its neighbours.
+
+    As when a size is considered (``where``): by how much it exceeds the largest regret of another action, summed over
+    hands.
+    """
+    nodes, rows = game.tree.nodes, game.tree.rows
+    if game.states:
+        return _loss_by_translation(game, node, child)
+    near = neighbours(game, node, float(nodes.size[child]))
+    lower = next((c for c in near if nodes.size[c] < nodes.size[child]), NONE)
+    upper = next((c for c in near if nodes.size[c] > nodes.size[child]), NONE)
+    others = [c for c in game.tree.children(node) if c != child]
+    base = np.maximum(rows.regret[others].max(axis=0), 0.0)
+    known = Known(nodes.size, nodes.scale, rows.value, rows.fold_out, game.payoff_scale)
+    u, total = 1.0 + float(nodes.size[child]), 0.0
+    for h in range(game.tree.hands):
+        rise, level, fall = curve(known, lower, upper, h)
+        won = (rise * u + level + fall / u - float(rows.earned[node, h])) / game.norm
+        total += max(won - float(base[h]), 0.0)
+    return total / (game.weight * game.effective)
+
+
+def _loss_by_translation(game: GrowingGame, node: int, child: int) -> float:
+    """The same for rules that list their sizes, by a best response behind the size, as where it is estimated."""
+    nodes, rows = game.tree.nodes, game.tree.rows
+    player, size = int(nodes.mover[node]), float(nodes.size[child])
+    others = [c for c in game.tree.children(node) if c != child]
+    if not (nodes.size[others] > 0.0).any():
+        return 0.0  # there is none to map it to
+    arriving = reached(nodes, game.averages(), 1 - player)
+    at = game.numbers(game.tree, game.tree.path(node))[node]
+    translation = game.translation(player, 1, child, averages=True)
+    won = rows.average[0, 0] * translation.value_of_size(node, at, size, arriving[node]) / game.norm
+    base = np.maximum(rows.regret[others].max(axis=0), 0.0) + rows.earned[node] / game.norm
+    return float(np.maximum(won - base, 0.0).sum()) / (game.weight * game.effective)
+
+
+def by_translation(game: GrowingGame) -> list[Candidate]:
+    """The same for rules that list their sizes: the best one of every decision, most regret per history first.
+
+    What a size would have won is its value to a best response that leaves the menu once, against the average strategy
+    as its player would apply it in the real state (``engines.public.translated``), times the iterations: an upper
+    bound.
+    """
+    nodes, rows = game.tree.nodes, game.tree.rows
+    span = game.archive.histories_by_node(game.tree.count)
+    spans(nodes, span, np.empty(game.tree.count))
+    numbers = game.numbers(game.tree, range(1, game.tree.count))
+    found: list[Candidate] = []
+    for player in (0, 1):
+        translation = game.translation(player, 1, averages=True)
+        arriving = reached(nodes, game.averages(), 1 - player)
+        for node in np.flatnonzero((nodes.mover == player) & (nodes.key != NONE)).tolist():
+            children, at = game.tree.children(node), numbers[node]
+            base = np.maximum(rows.regret[children].max(axis=0), 0.0) + rows.earned[node] / game.norm
+            best = Candidate(node, player, 0.0, 0.0, 0)
+            for size in set(game.states[at].sized).difference(nodes.size[children].tolist()):
+                won = rows.average[0, 0] * translation.value_of_size(node, at, size, arriving[node]) / game.norm
+                gain = float(np.maximum(won - base, 0.0).sum())
+                if (gain, -size) > (best.gain, -best.size):
+                    best = best._replace(size=size, gain=gain)
+            if best.gain > 0.0:
+                found.append(best._replace(histories=int(span[closest_move(game, node, best.size)])))
+        game.touched += translation.visited
+    return sorted(found, key=lambda one: -one.gain / one.histories)
 
 
 @dataclass(frozen=True)
@@ -43,7 +174,7 @@ class GrowingDealt:
     def add(self, candidates: list[Candidate]) -> list[AddedRegret]:
         """As ``Growable``: one at a time, since what others are worth changes with every one."""
         (candidate,) = candidates
-        added = add.METHODS[self.method](self.game, candidate.place, candidate.size)
+        added = METHODS[self.method](self.game, candidate.place, candidate.size)
         extend(self.game)
         return [summed(added, candidate.player)]
 
@@ -59,12 +190,3 @@ class GrowingDealt:
         spread = 2.0 * float(np.abs(nodes.amount[nodes.mover == TERMINAL]).max())
         infosets = len(decisions) * game.tree.hands
         return Bounds(infosets, game.weight * spread, int(children[decisions].max()), game.effective)
-
-
-def summed(added: add.Added, player: int) -> AddedRegret:
-    """Squared positive regrets inside what was added, and of the move to it."""
-    largest, squares = np.zeros(2), np.zeros(2)
-    regrets(added.block.nodes, added.block.rows.regret, largest, squares)
-    positive = np.maximum(added.regret, 0.0)
-    head = float((positive**2).sum())
-    return AddedRegret(float(squares[player]), head, float(positive.sum()), added.histories, added.iterations)

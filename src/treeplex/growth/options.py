@@ -10,9 +10,9 @@ from treeplex.engines.public.game import RULES
 from treeplex.errors import ParameterError, within
 from treeplex.games.sized import ActionMenu, is_finite
 from treeplex.growth.add import METHODS
+from treeplex.growth.dealt import ESTIMATES
 from treeplex.growth.discount import DISCOUNTS
 from treeplex.growth.remove import REMOVALS
-from treeplex.growth.where import ESTIMATES
 from treeplex.spec import parse
 
 CHOICES: Final = {
@@ -136,31 +136,31 @@ def fitted_to_rules(growth: Growth, rules: ActionMenu) -> Growth:
     if not is_finite(rules):
         return growth
     fitted = replace(growth, every=growth.every or EVERY_FINITE, estimate=growth.estimate or "best-response")
-    for name, only in {"method": "recovery", "estimate": "best-response"}.items():
-        if getattr(fitted, name) != only:
-            raise ParameterError(
-                f"The '{name}' parameter must be {only!r} where {rules.name} grows, since its payoffs behind a size are"
-                f" not proportional to it, got {getattr(fitted, name)!r}."
-            )
-    return fitted
+    return _by_recovery(fitted, f"{rules.name} grows, since its payoffs behind a size are not proportional to it")
 
 
 def fitted_to_spot(growth: Growth) -> Growth:
     """The same for a hold'em spot; refused if it asks for what spots do not have."""
-    legal = {"method": "recovery", "estimate": "best-response"}
-    fitted = replace(growth, estimate=growth.estimate or "best-response")
-    for name, only in legal.items():
-        if getattr(fitted, name) != only:
-            raise ParameterError(
-                f"The '{name}' parameter must be {only!r} where a hold'em spot grows, since payoffs behind a bet are"
-                f" not proportional to it and boards share menus, got {getattr(fitted, name)!r}."
-            )
+    fitted = _by_recovery(
+        replace(growth, estimate=growth.estimate or "best-response"),
+        "a hold'em spot grows, since payoffs behind a bet are not proportional to it and boards share menus",
+    )
     if fitted.archive:
         raise ParameterError(
             "The 'archive' parameter must be 0 where a hold'em spot grows, since iterations pass over what neither"
             f" player reaches as it is, got {fitted.archive}; 'remove' takes sizes out."
         )
     return fitted
+
+
+def _by_recovery(growth: Growth, where: str) -> Growth:
+    """Refused unless it adds by recovery games and estimates by best responses alone."""
+    for name, only in (("method", "recovery"), ("estimate", "best-response")):
+        if getattr(growth, name) != only:
+            raise ParameterError(
+                f"The '{name}' parameter must be {only!r} where {where}, got {getattr(growth, name)!r}."
+            )
+    return growth
 
 
 def growth_fields(growth: Growth) -> dict[str, Any]:

@@ -24,11 +24,12 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.engines.public.cpu.growing import reach, rematch
+from treeplex.engines.public.cpu.growing import rematch
 from treeplex.engines.public.game import GrowingGame, Sums
+from treeplex.engines.public.tree import reached_by_both
 from treeplex.growth.add import neighbours, opponents_share
 from treeplex.growth.check import needed
-from treeplex.growth.where import balance, loss_if_unknown
+from treeplex.growth.dealt import balance, loss_if_unknown
 
 REMOVALS: Final = ("never", "current", "discard")
 """Ways to remove sizes."""
@@ -60,14 +61,6 @@ def discards_at(iteration: int, every: int, times: int = 1) -> bool:
 def mark(game: GrowingGame) -> None:
     """Remember the sums so far: they are to be discarded."""
     game.mark = Sums(*(getattr(game.tree.rows, name).copy() for name in Sums._fields))
-
-
-def extend(game: GrowingGame) -> None:
-    """After an addition: the share of its sums that is to be discarded, that of the iterations that they stand for."""
-    if game.mark is not None:
-        share, known = float(game.mark.average[0, 0] / game.tree.rows.average[0, 0]), len(game.mark.average)
-        new = (share * getattr(game.tree.rows, name)[known:] for name in Sums._fields)
-        game.mark = Sums(*(np.concatenate(parts) for parts in zip(game.mark, new, strict=True)))
 
 
 def discard(game: GrowingGame) -> None:
@@ -145,7 +138,7 @@ def _not_played(game: GrowingGame) -> list[int]:
 def _in_no_average(game: GrowingGame) -> list[int]:
     """Sized moves that neither player has reached in the iterations that are kept, nor would reach next."""
     tree, nodes = game.tree, game.tree.nodes
-    now = _arriving(game).any(axis=(0, 2))
+    now = reached_by_both(nodes, tree.rows.strategy).any(axis=(0, 2))
     unused = (nodes.size > 0.0) & ~now & ~tree.rows.average.any(axis=1)
     listed: list[int] = np.flatnonzero(unused).tolist()
     return [move for move in listed if not opponents_share(game, int(nodes.parent[move])).any()]
@@ -154,15 +147,8 @@ def _in_no_average(game: GrowingGame) -> list[int]:
 def _played(game: GrowingGame) -> Floats:
     """[P, H] the probability, by its player's own doing, of getting to a move and choosing it now."""
     nodes = game.tree.nodes
-    return _arriving(game)[np.maximum(nodes.mover[nodes.parent], 0), np.arange(game.tree.count)]
-
-
-def _arriving(game: GrowingGame) -> Floats:
-    """[2, P, H] each player's own probability of getting to a node now."""
-    arriving = np.ones((2, game.tree.count, game.tree.hands))
-    for player in (0, 1):
-        reach(game.tree.nodes, game.tree.rows.strategy, player, arriving[player])
-    return arriving
+    arriving = reached_by_both(nodes, game.tree.rows.strategy)
+    return arriving[np.maximum(nodes.mover[nodes.parent], 0), np.arange(game.tree.count)]
 
 
 def _but_the_last_size(game: GrowingGame, moves: set[int]) -> set[int]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treeplex.arrays import aligned
-from treeplex.engines.boards.arrays import HandLearner, Offsets
+from treeplex.engines.boards.arrays import HandLearner, Offsets, no_learner
 from treeplex.engines.boards.boards import open_spans
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.streets import Span
@@ -45,9 +45,8 @@ def places(old: HoldemGame, new: HoldemGame) -> list[Places]:
 
 def carried(old: HoldemGame, new: HoldemGame, learner: HandLearner, player: int) -> HandLearner:
     """A learner of the new game: the old numbers wherever line and action are the same, zeros elsewhere."""
-    size, decisions = new.elements(player), new.decisions(player)
-    regret, average = aligned(size, learner.regret.dtype), aligned(size, learner.average.dtype)
-    last, none = np.zeros(decisions, np.int32), np.zeros(0, np.float32)
+    regret, average = (aligned(new.elements(player), learner.regret.dtype) for _ in range(2))
+    last = np.zeros(new.decisions(player), np.int32)
     for depth, (slots, numbers) in enumerate(places(old, new)):
         before, after = (game.boards[depth].hands[player] for game in (old, new))
         spans = (open_spans(game.streets[depth], player, game.boards[depth].texture).tolist() for game in (old, new))
@@ -63,4 +62,4 @@ def carried(old: HoldemGame, new: HoldemGame, learner: HandLearner, player: int)
             which = was.number + np.flatnonzero(numbers[player][was.number : was.number + was.numbers] >= 0)
             there = int(after.decision[board]) + numbers[player][which]
             last[there] = learner.last[int(before.decision[board]) + which]
-    return HandLearner(regret, average, np.zeros(0, learner.regret.dtype), last, none, none)
+    return no_learner(learner.regret.dtype.name)._replace(regret=regret, average=average, last=last)

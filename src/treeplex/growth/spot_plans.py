@@ -12,14 +12,16 @@ only better.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.compile.memory import GIB, available
-from treeplex.engines.boards.arrays import BEST_KEPT, HandLearner, Playing, Sources, no_learner, plain_rule
+from treeplex.engines.boards.arrays import BEST_KEPT, Playing, Sources, no_learner, plain_rule
 from treeplex.engines.boards.engine import engine
+from treeplex.engines.boards.evaluate import pot_shares
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.locks import no_locks
 from treeplex.engines.boards.rows import HandRows, hand_rows, shares
@@ -109,24 +111,23 @@ def _strategy(
 
 
 class Response(NamedTuple):
-    """A best response to a plan."""
+    """What a pass finds for a player."""
 
-    taken: float  # what it takes of the pot on average
-    values: Floats  # counterfactual value of every action of the responder, where its numbers are stored
+    taken: float  # of the pot on average
+    values: npt.NDArray[Any]  # counterfactual values of all its actions, where its numbers are stored
 
 
 def best_response(plan: RealPlan, storage: str = "float64", threads: int = 0) -> Response:
     """The responder's best response to a plan, in the real game."""
-    game, player = plan.game, 1 - plan.player
-    values, none = np.zeros(game.elements(player), storage), np.zeros(0, storage)
-    learner = no_learner(storage)._replace(regret=values)
-    learners: list[HandLearner] = [no_learner(storage), no_learner(storage)]
-    learners[player] = learner
-    numbers = plan.numbers.astype(storage)
+    numbers, none = plan.numbers.astype(storage), np.zeros(0, storage)
     sources = Sources(numbers, none) if plan.player == 0 else Sources(none, numbers)
-    playing = Playing((learners[0], learners[1]), sources, no_locks(game, storage))
-    runner = engine(game, storage, threads)
-    found = runner.run(playing, plain_rule(), [(player, BEST_KEPT, 0)], keep=True)
-    weights = game.weights(player)
-    total = float(found[0, : len(weights)] @ weights) / game.combinations
-    return Response(game.spot.pot / 2 + game.spot.chip * total, values)
+    return pass_over(plan.game, sources, 1 - plan.player, BEST_KEPT, storage, threads)
+
+
+def pass_over(game: HoldemGame, sources: Sources, player: int, mode: int, storage: str, threads: int) -> Response:
+    """What ``player`` takes, and the values of its actions: ``VALUE_KEPT`` or ``BEST_KEPT`` against ``sources``."""
+    values, stub = np.zeros(game.elements(player), storage), no_learner(storage)
+    learner = stub._replace(regret=values)
+    playing = Playing((stub, learner) if player else (learner, stub), sources, no_locks(game, storage))
+    found = engine(game, storage, threads).run(playing, plain_rule(), [(player, mode, 0)], keep=True)
+    return Response(pot_shares(game, [(player, mode)], found)[0], values)

@@ -21,7 +21,6 @@ from treeplex.arrays import Floats, aligned
 from treeplex.engines.boards.arrays import (
     ALL_LOCKED,
     UPDATE,
-    VALUE_KEPT,
     HandLearner,
     Locked,
     PassRule,
@@ -29,7 +28,6 @@ from treeplex.engines.boards.arrays import (
     Schedules,
     Sources,
     no_learner,
-    plain_rule,
 )
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import HoldemGame
@@ -37,7 +35,7 @@ from treeplex.engines.boards.locks import no_locks
 from treeplex.engines.boards.rows import hand_rows, shares
 from treeplex.engines.boards.streets import Decision
 from treeplex.engines.boards.trees import by_node, with_tree
-from treeplex.games.holdem.betting import CHANCE, DECISION, NOTHING, Action, BettingNode
+from treeplex.games.holdem.betting import DECISION, NOTHING, Action, BettingNode
 
 Array = npt.NDArray[Any]
 
@@ -61,27 +59,8 @@ class Recovered(NamedTuple):
     weight: float  # of all iterations in the averages
 
 
-def way_to(game: HoldemGame, line: tuple[Action, ...]) -> list[BettingNode]:
-    """The nodes from the root to the decision that a line leads to."""
-    way = [game.root]
-    for action in line:
-        way.append(way[-1].children[way[-1].actions.index(action)])
-        while way[-1].kind == CHANCE and not way[-1].actions:
-            way.append(way[-1].children[0])
-    return way
-
-
-def action_values(game: HoldemGame, sources: Sources, player: int, storage: str, threads: int) -> Array:
-    """Counterfactual values of all actions of ``player``, if both play ``sources``, where its numbers are stored."""
-    learner = no_learner(storage)._replace(regret=np.zeros(game.elements(player), storage))
-    learners = (learner, no_learner(storage)) if player == 0 else (no_learner(storage), learner)
-    playing = Playing(learners, sources, no_locks(game, storage))
-    engine(game, storage, threads).run(playing, plain_rule(), [(player, VALUE_KEPT, 0)])
-    return learner.regret
-
-
 def value_of(game: HoldemGame, sources: Sources, values: Array, depth: int, decision: Decision) -> Floats:
-    """[N] the counterfactual value of a decision to its player's hands, from ``action_values``."""
+    """[N] the counterfactual value of a decision to its player's hands, from ``pass_over``."""
     player = decision.player
     rows = hand_rows(game, player)[depth, decision.texture]
     where = rows.actions(decision.slot, len(decision.node.actions))
@@ -140,9 +119,8 @@ def _tree(head: Head) -> tuple[BettingNode, BettingNode]:
 
 
 def _fresh(game: HoldemGame, player: int, storage: str) -> HandLearner:
-    size, none = game.elements(player), np.zeros(0, np.float32)
-    regret, average = aligned(size, storage), aligned(size, storage)
-    return HandLearner(regret, average, np.zeros(0, storage), np.zeros(game.decisions(player), np.int32), none, none)
+    regret, average = (aligned(game.elements(player), storage) for _ in range(2))
+    return no_learner(storage)._replace(regret=regret, average=average, last=np.zeros(game.decisions(player), np.int32))
 
 
 def _lock_way(

@@ -27,7 +27,6 @@ import numpy.typing as npt
 from treeplex.arrays import Floats
 from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.engines.boards.rows import hand_rows
-from treeplex.engines.boards.tables import HandTables, sum_blocks
 from treeplex.engines.boards.trees import decisions_by_line
 from treeplex.games.holdem.betting import Action
 from treeplex.games.holdem.cards import HANDS
@@ -35,7 +34,6 @@ from treeplex.games.holdem.grown import Line, line_text, without_sizes
 from treeplex.games.holdem.sizes import text_of
 from treeplex.games.holdem.translation import rule_of
 from treeplex.growth.check import needed
-from treeplex.growth.spot_carry import carried
 from treeplex.growth.spot_plans import as_it_is, plan_of
 from treeplex.growth.spots import GrowingSpot, nodes_behind, start_weights
 
@@ -141,7 +139,7 @@ def frequencies(spot: GrowingSpot) -> dict[Line, Floats]:
 def _plan(spot: GrowingSpot, player: int) -> npt.NDArray[Any]:
     """In proportion to how often ``player``, by its own doing, gets to a decision and chooses an action there."""
     if spot.current:
-        return plan_of(spot.game, spot.answer, player, as_it_is(spot.root)).numbers
+        return plan_of(spot.game, spot.answer.sources, player, as_it_is(spot.root)).numbers
     return spot.averages[player]
 
 
@@ -156,9 +154,7 @@ def without(spot: GrowingSpot, sizes: list[Unused]) -> GrowingSpot:
     old = spot.game
     fewer = without_sizes(old.spot, spot.root, [(one.line, one.action) for one in sizes])
     new = load_spot(fewer, like=old)
-    first, second = sum_blocks(spot.state)  # blocks of averages begin anew
-    learners = (carried(old, new, first, 0), carried(old, new, second, 1))
-    trial = GrowingSpot(spot.solver, spot.offered, new, HandTables(learners, spot.iteration), spot.current)
+    trial = GrowingSpot(spot.solver, spot.offered, new, spot.carried_to(new), spot.current)
     trial.touched, trial.cuts = spot.touched, spot.cuts
     return trial
 

@@ -16,25 +16,23 @@ import numpy.typing as npt
 
 from treeplex.algorithms.cfr import CFR
 from treeplex.arrays import Floats
-from treeplex.engines.boards.arrays import HandLearner, Sources
+from treeplex.engines.boards.arrays import VALUE_KEPT, HandLearner, Sources
 from treeplex.engines.boards.cpu.sums import excess, regret_squares
 from treeplex.engines.boards.game import HoldemGame, load_spot
-from treeplex.engines.boards.locks import no_locks
 from treeplex.engines.boards.rows import HandRows, hand_rows
-from treeplex.engines.boards.solver import BoardsEngine
+from treeplex.engines.boards.solver import BoardsEngine, SpotProfile
 from treeplex.engines.boards.streets import Decision
 from treeplex.engines.boards.tables import HandTables, schedules, sum_blocks
 from treeplex.engines.boards.trees import by_node, decisions_by_line
 from treeplex.games.holdem.betting import CHANCE, DECISION, Action, BettingNode
 from treeplex.games.holdem.cards import HANDS
-from treeplex.games.holdem.grown import Line, with_size
+from treeplex.games.holdem.grown import Line, way_to, with_size
 from treeplex.games.holdem.translation import Candidates, Real, Translation, rule_of
 from treeplex.growth.check import Balance, Candidate
 from treeplex.growth.discount import AddedRegret, Bounds
 from treeplex.growth.spot_carry import carried
-from treeplex.growth.spot_plans import RealPlan, best_response, plan_of
-from treeplex.growth.spot_recovery import Head, Recovered, action_values, recover, value_of, way_to
-from treeplex.poker.views.reader import Reader
+from treeplex.growth.spot_plans import RealPlan, best_response, pass_over, plan_of
+from treeplex.growth.spot_recovery import Head, Recovered, recover, value_of
 
 SIZED: Final = ("bet", "raise")
 MOST_RECOVERY: Final = 200  # iterations of a recovery game
@@ -71,18 +69,19 @@ class GrowingSpot:
         """How many iterations have been done."""
         return self.state.iteration
 
+    def profile(self, iterate: str) -> SpotProfile:
+        """The "average" or "current" strategies."""
+        return self.engine.profile(self.state, self.solver.scheme, iterate)
+
     @property
     def averages(self) -> Sources:
         """What the average strategies are shares of."""
-        learners = sum_blocks(self.state)
-        return Sources(learners[0].average, learners[1].average)
+        return self.profile("average").sources
 
     @property
-    def answer(self) -> Sources:
-        """What the strategies that are the answer are shares of."""
-        if self.current:
-            return Sources(self.state.learners[0].regret, self.state.learners[1].regret)
-        return self.averages
+    def answer(self) -> SpotProfile:
+        """The strategies that are the answer."""
+        return self.profile("current" if self.current else "average")
 
     @property
     def root(self) -> BettingNode:
@@ -120,9 +119,8 @@ class GrowingSpot:
 
     def regrets(self) -> Floats:
         """[2] each player's overall regret in the abstraction, by a best response."""
-        game, solver = self.game, self.solver
-        reader = Reader(game, self.answer, no_locks(game, solver.storage), solver.storage, self.engine.threads)
-        found, unit = reader.evaluation(), self.effective * game.combinations / game.spot.chip
+        game, found = self.game, self.answer.evaluate()
+        unit = self.effective * game.combinations / game.spot.chip
         self.touched += 3 * game.nodes
         taken = (found.value, game.spot.pot - found.value)
         pairs = zip(found.best_response_values, taken, strict=True)
@@ -165,28 +163,32 @@ class GrowingSpot:
             heads.append((candidate, grown.action))
         staying = self._staying([known[candidate.place] for candidate in candidates])
         new = load_spot(replace(old.spot, line_sizes=lines), like=old)
-        first, second = sum_blocks(self.state)  # blocks of averages begin anew
-        learners = (carried(old, new, first, 0), carried(old, new, second, 1))
-        self.game, self.state = new, HandTables(learners, self.iteration)
+        self.game, self.state = new, self.carried_to(new)
         return [
             self._recover(candidate, action, pays, known[candidate.place][0])
             for (candidate, action), pays in zip(heads, staying, strict=True)
         ]
 
+    def carried_to(self, new: HoldemGame) -> HandTables:
+        """What was learnt, in a spot with more sizes or fewer; blocks of averages begin anew."""
+        first, second = sum_blocks(self.state)
+        return HandTables((carried(self.game, new, first, 0), carried(self.game, new, second, 1)), self.iteration)
+
     def _staying(self, heads: list[tuple[int, Decision]]) -> list[Floats]:
         """[N] each, the values of decisions to their players' hands, as the averages play."""
-        storage, threads = self.solver.storage, self.engine.threads
+        game, averages, engine = self.game, self.averages, self.engine
         players = {decision.player for _, decision in heads}
-        played = {player: action_values(self.game, self.averages, player, storage, threads) for player in players}
-        self.touched += len(players) * self.game.nodes
-        return [
-            value_of(self.game, self.averages, played[decision.player], depth, decision) for depth, decision in heads
-        ]
+        played = {
+            player: pass_over(game, averages, player, VALUE_KEPT, engine.storage, engine.threads).values
+            for player in players
+        }
+        self.touched += len(players) * game.nodes
+        return [value_of(game, averages, played[decision.player], depth, decision) for depth, decision in heads]
 
     def _recover(self, candidate: Candidate, action: Action, staying: Floats, depth: int) -> AddedRegret:
         """Play the recovery game of one size, which is in the tree already, and write what it has come to."""
         game, player, learners = self.game, candidate.player, self.state.learners
-        way = way_to(game, candidate.place)
+        way = way_to(self.root, candidate.place)
         at = way[-1].actions.index(action)
         iterations = min(self.iteration, MOST_RECOVERY)
         storage, threads = self.solver.storage, self.engine.threads
@@ -222,7 +224,7 @@ class GrowingSpot:
     def plan(self, player: int, deviations: float = np.inf) -> tuple[Real, RealPlan]:
         """What the strategy of ``player`` that is the answer does in the real game."""
         tree = Translation(self.game.spot, self.root, player, self.offered, deviations).tree()
-        return tree, plan_of(self.game, self.answer, player, tree)
+        return tree, plan_of(self.game, self.answer.sources, player, tree)
 
     def taken(self) -> tuple[float, float]:
         """What best responses in the real game take of the pot, both players'; the readings are kept secret."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -28,22 +30,23 @@ class SizesProblem(Problem):
     @property
     def name(self) -> str:
         """As ``Problem``: the board; of several spots, their number."""
-        return self.game.name
+        spots = self.game.spots
+        return spots[0].board if len(spots) == 1 else f"{len(spots)} {spots[0].street}s"
 
     @property
     def fingerprint(self) -> str:
         """As ``Problem``: of the spots."""
-        return self.game.fingerprint
+        return hashlib.blake2b(json.dumps(self.source, sort_keys=True).encode(), digest_size=16).hexdigest()
 
     @property
     def source(self) -> list[dict[str, Any]]:
         """As ``Problem``: a list of spots' fields."""
-        return self.game.source
+        return [spot.summary() for spot in self.game.spots]
 
     @property
     def options(self) -> dict[str, Any]:
         """As ``Problem``: who is held to how many sizes, and how exact the answer must be."""
-        return self.game.fields
+        return asdict(self.game.options)
 
     @property
     def choice(self) -> Choice:

@@ -1,25 +1,131 @@
 """Subgames that nobody reaches go to disk, and come back to the same bits before anybody does (section 6).
 
 Where every player's reach is zero, no regret and no average below changes; so a subgame can be put aside as it is.
+They lie in one file that is only ever added to, so that what a checkpoint refers to stays where it was.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from treeplex.arrays import Floats, Ints
-from treeplex.engines.public.arrays import ARCHIVED, Scratch
-from treeplex.engines.public.cpu.growing import reach
+from treeplex.engines.public.arrays import ARCHIVED, Nodes, Rows, Scratch
 from treeplex.engines.public.cpu.sizes import regrets
-from treeplex.engines.public.store import Store, StoredSpan
-from treeplex.engines.public.tree import Block, GrowingTree
-from treeplex.errors import ParameterError
+from treeplex.engines.public.tree import DTYPES, Block, GrowingTree, reached_by_both
+from treeplex.errors import FormatError, ParameterError
+from treeplex.files import reason, refuse_special, replacing
 
+FILE: Final = "archive.bin"
 SMALLEST: Final = 4  # public nodes: less does not pay
+
+
+class StoredSpan(NamedTuple):
+    """Where a subgame lies."""
+
+    offset: int
+    nodes: int
+    checksum: str
+
+
+class Store:
+    """A file of subgames, in a folder or, without one, in a temporary one. Arrays of known types, one after another."""
+
+    def __init__(self, folder: Path | None, hands: int) -> None:
+        self._folder = folder
+        self._hands = hands
+        self.check: Callable[[Block], None] | None = None  # of what comes from the file of an earlier process
+
+    @cached_property
+    def _path(self) -> Path:
+        if self._folder is not None:
+            refuse_special(self._folder / FILE)
+            return self._folder / FILE
+        folder = tempfile.mkdtemp(prefix="treeplex-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return Path(folder) / FILE
+
+    def put(self, block: Block) -> StoredSpan:
+        """Write a subgame at the end of the file."""
+        content = b"".join(array.tobytes() for array in (*block.nodes, *block.rows))
+        try:
+            with self._path.open("ab") as file:
+                offset = file.tell()
+                file.write(content)
+        except OSError as error:
+            raise ParameterError(f"The file {self._path} cannot be written: {reason(error)}.") from error
+        return StoredSpan(offset, len(block.nodes.parent), _checksum(content))
+
+    def get(self, place: StoredSpan) -> Block:
+        """Read a subgame."""
+        offset, count, checksum = place
+        sizes = [count * np.dtype(DTYPES[name]).itemsize for name in Nodes._fields]
+        sizes += [count * self._hands * 8] * len(Rows._fields)
+        try:
+            with self._path.open("rb") as file:
+                file.seek(offset)
+                content = file.read(min(sum(sizes), self.size))  # what is asked for may be anything
+        except OSError as error:
+            raise FormatError(f"cannot be read ({error.strerror}).", path=str(self._path)) from error
+        if _checksum(content) != checksum or len(content) != sum(sizes) or not count:
+            raise FormatError("a subgame in it is damaged.", path=str(self._path))
+        cuts: list[int] = np.cumsum([0, *sizes]).tolist()
+        parts = [content[begin:end] for begin, end in pairwise(cuts)]
+        split = len(Nodes._fields)
+        named = zip(Nodes._fields, parts[:split], strict=True)
+        nodes = Nodes._make(np.frombuffer(part, dtype=DTYPES[name]).copy() for name, part in named)
+        rows = [np.frombuffer(part).reshape(count, self._hands).copy() for part in parts[split:]]
+        block = Block(nodes, Rows(*rows))
+        if self.check is not None:
+            try:
+                self.check(block)
+            except ValueError as error:
+                raise FormatError(f"a subgame in it is damaged ({error}).", path=str(self._path)) from error
+        return block
+
+    def flush(self) -> None:
+        """Wait until what has been written is on the disk."""
+        if self.size:
+            with self._path.open("rb") as file:
+                os.fsync(file.fileno())
+
+    def content(self) -> bytes:
+        """The whole file."""
+        return self._path.read_bytes() if self.size else b""
+
+    def fill(self, content: bytes) -> None:
+        """Replace the whole file by what ``content`` gave elsewhere."""
+        if content or self.size:
+            with replacing(self._path) as temporary:
+                temporary.write_bytes(content)
+
+    def cut(self, end: int) -> None:
+        """Forget what was written after a checkpoint by a process that was killed."""
+        if self.size > end:
+            with self._path.open("r+b") as file:
+                file.truncate(end)
+
+    @property
+    def size(self) -> int:
+        """Bytes written so far."""
+        return self._path.stat().st_size if self._path.exists() else 0
+
+
+class PerPlayer(NamedTuple):
+    """A number of each player."""
+
+    first: float
+    second: float
 
 
 class ArchivedSubgame(NamedTuple):
@@ -28,8 +134,8 @@ class ArchivedSubgame(NamedTuple):
     node: int  # its root, which stays in memory
     place: StoredSpan
     histories: int
-    largest: tuple[float, float]  # each player's sum of largest positive regrets
-    squares: tuple[float, float]  # and of squared ones
+    largest: PerPlayer  # each player's sum of largest positive regrets
+    squares: PerPlayer  # and of squared ones
 
 
 class Archive:
@@ -60,10 +166,7 @@ class Archive:
     def check(self, tree: GrowingTree, horizon: int) -> int:
         """Move to disk what nobody has reached for ``horizon`` checks in a row; returns how many subgames."""
         nodes = tree.nodes
-        arriving = np.ones((2, tree.count, tree.hands))
-        for player in (0, 1):
-            reach(nodes, tree.rows.strategy, player, arriving[player])
-        dead = ~arriving.any(axis=(0, 2))
+        dead = ~reached_by_both(nodes, tree.rows.strategy).any(axis=(0, 2))
         nodes.idle[:] = np.where(dead, nodes.idle + 1, 0)
         ripe = nodes.idle >= horizon
         tops: list[int] = np.flatnonzero(ripe & (nodes.child >= 0) & ~ripe[nodes.parent]).tolist()
@@ -106,11 +209,15 @@ class Archive:
         largest, squares = np.zeros(2), np.zeros(2)
         regrets(block.nodes, block.rows.regret, largest, squares)
         histories = int(block.nodes.deals[1:].sum())
-        pairs = [(float(sums[0]), float(sums[1])) for sums in (largest, squares)]
-        return ArchivedSubgame(root, self.store.put(block), histories, pairs[0], pairs[1])
+        sums = (PerPlayer(*pair.tolist()) for pair in (largest, squares))
+        return ArchivedSubgame(root, self.store.put(block), histories, *sums)
 
     def _bring_back(self, tree: GrowingTree, entries: list[ArchivedSubgame]) -> None:
         for entry in entries:
             tree.hang(self.store.get(entry.place), entry.node)
             self.entries.remove(entry)
         self.renumber()
+
+
+def _checksum(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=8).hexdigest()

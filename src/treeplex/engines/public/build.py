@@ -15,15 +15,46 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.engines.public.arrays import NONE, UNSIZED, Nodes
 from treeplex.engines.public.cpu.growing import rematch
-from treeplex.engines.public.follow import Guide
-from treeplex.engines.public.states import Numbers, PublicState, every_state
-from treeplex.engines.public.tree import DTYPES, Block, fresh_rows
+from treeplex.engines.public.states import PublicState, every_state
+from treeplex.engines.public.tree import DTYPES, Block, GrowingTree, fresh_rows
 from treeplex.errors import GameError, ParameterError, quoted
 from treeplex.games.dealt import Public
+from treeplex.games.mapping import most_likely
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.sized import ActionMenu, Menu, candidates_of, interval_of, is_finite, sized_label
 
 PROPORTION: Final = 1e-9  # by how much payoffs behind a size may miss being proportional to its payoff scale
+
+
+@dataclass(frozen=True)
+class Guide:
+    """A node of the tree, such as one behind a neighbouring size, that stands for one of a new subgame."""
+
+    tree: GrowingTree
+    words: list[str]
+    node: int
+
+    def sizes(self) -> list[float]:
+        """Those that have been found here."""
+        sizes = self.tree.nodes.size
+        return [float(sizes[child]) for child in self.tree.children(self.node) if sizes[child] > 0.0]
+
+    def after(self, action: str) -> Guide | None:
+        """After an action without a size."""
+        nodes = self.tree.nodes
+        for child in self.tree.children(self.node):
+            if nodes.size[child] <= 0.0 and self.words[int(nodes.word[child])] == action:
+                return Guide(self.tree, self.words, child)
+        return None
+
+    def after_size(self, size: float, unit: float) -> Guide | None:
+        """After the size that this one is most likely read as: itself, where it has been found here."""
+        sizes = self.sizes()
+        if not sizes:
+            return None
+        like = most_likely(sizes, size, unit)
+        found = (child for child in self.tree.children(self.node) if self.tree.nodes.size[child] == like)
+        return Guide(self.tree, self.words, next(found))
 
 
 class TreeMove(NamedTuple):
@@ -57,7 +88,7 @@ class Builder:
         self._finite = self.rules if is_finite(self.rules) else None
         self.states: list[PublicState] = []  # all of them, where the rules list their sizes
         if self._finite is not None:
-            self.states = every_state(self._finite, Numbers(self.joint, self._reveal, self._table))
+            self.states = every_state(self._finite, self.joint, self._reveal, self._table)
             for state in self.states:
                 for word in (*state.plain, *((state.word,) if state.sized else ())):
                     self._word(word)

@@ -9,14 +9,15 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from treeplex.arrays import Floats
+from treeplex.engines.evaluation import Evaluation
 from treeplex.engines.public.archive import Archive
 from treeplex.engines.public.arrays import NONE, Nodes, Scratch
 from treeplex.engines.public.build import Start, build
-from treeplex.engines.public.cpu.growing import iterate, reach, rematch
+from treeplex.engines.public.cpu.growing import iterate, rematch
 from treeplex.engines.public.cpu.sizes import respond
 from treeplex.engines.public.states import PublicState
 from treeplex.engines.public.translated import TreeTranslation
-from treeplex.engines.public.tree import Block, GrowingTree, fresh_scratch
+from treeplex.engines.public.tree import Block, GrowingTree, fresh_scratch, reached, reached_by_both
 from treeplex.games.protocol import TERMINAL
 from treeplex.games.sized import ActionMenu, Menu, sized_label
 
@@ -33,18 +34,6 @@ HEAVY: Final = 1e100  # weight of an iteration from which on sums are brought do
 
 RULES: Final = {"cfr": GrowingRule(True, False, False), "cfr+": GrowingRule(False, True, True)}
 """``cfr`` is the paper's. For ``cfr+`` see ``docs/theory/abstraction.md``."""
-
-
-class Measure(NamedTuple):
-    """Value of strategies for player 0, and both best-response values."""
-
-    value: float
-    best_responses: tuple[float, float]
-
-    @property
-    def nash_conv(self) -> float:
-        """The sum of what both players could gain."""
-        return max(sum(self.best_responses), 0.0)
 
 
 class Sums(NamedTuple):
@@ -86,7 +75,6 @@ class GrowingGame:
         self.touched = 0  # histories
         self.mark: Sums | None = None  # sums of iterations that are to be discarded
         self._scratch: Scratch | None = None
-        self.peak_bytes = 0
 
     @property
     def iteration(self) -> int:
@@ -104,12 +92,6 @@ class GrowingGame:
         return float(self.tree.rows.average[0, 0]) / (self.weight * self.norm) if self.iteration else 0.0
 
     @property
-    def infosets(self) -> int:
-        """In memory: decisions times hands that can be held."""
-        mover = self.tree.nodes.mover
-        return int(np.count_nonzero(mover >= 0)) * self.tree.hands
-
-    @property
     def payoff_scale(self) -> tuple[float, float]:
         """That of the rules; one whatever the size where payoffs are not proportional to anything."""
         return self.rules.payoff_scale or (1.0, 0.0)
@@ -119,8 +101,6 @@ class GrowingGame:
         """Arrays that an iteration writes over."""
         if self._scratch is None or self._scratch.values.shape[0] != self.tree.count:
             self._scratch = fresh_scratch(self.tree.count, self.tree.hands)
-            used = self._scratch.reach.nbytes + self._scratch.values.nbytes
-            self.peak_bytes = max(self.peak_bytes, self.tree.nbytes + used)
         return self._scratch
 
     def advance(self, iterations: int) -> None:
@@ -161,25 +141,28 @@ class GrowingGame:
         ``whole`` is for payoffs that are proportional to a payoff scale; ``translation`` for all others.
         """
         strategy = self.answer() if strategy is None else strategy
-        opponent = np.ones((self.tree.count, self.tree.hands))
-        reach(self.tree.nodes, strategy, 1 - player, opponent)
-        response = TreeResponse(*(np.zeros_like(opponent) for _ in TreeResponse._fields))
+        opponent = reached(self.tree.nodes, strategy, 1 - player)
+        response = _no_response(strategy)
         for stub, block in self.archive.blocks():
-            values, fold_out = self._respond_in(block, player, opponent[stub], whole)
-            response.values[stub], response.fold_out[stub] = values, fold_out
-        respond(
-            self.tree.nodes, self.tables, player, opponent, self.bounds, self.payoff_scale, whole, *response
-        )  # fmt: skip
+            averages = _averages(block)
+            below = _no_response(averages)
+            arriving = reached(block.nodes, averages, 1 - player, opponent[stub])
+            self._respond(block.nodes, player, arriving, whole, below)
+            response.values[stub], response.fold_out[stub] = below.values[0], below.fold_out[0]
+        self._respond(self.tree.nodes, player, opponent, whole, response)
         return response
 
-    def measure(self, whole: bool = True) -> Measure:
+    def _respond(self, nodes: Nodes, player: int, opponent: Floats, whole: bool, response: TreeResponse) -> None:
+        respond(nodes, self.tables, player, opponent, self.bounds, self.payoff_scale, whole, *response)
+
+    def measure(self, whole: bool = True) -> Evaluation:
         """Value and best-response values of the answer; ``whole``: in the full game, where every size is legal."""
         strategy = self.answer()
         if whole and self.states:
             first, second = (float(self.translation(player).best_response().sum()) for player in (0, 1))
         else:
             first, second = (float(self.respond(player, whole, strategy).values[0].sum()) for player in (0, 1))
-        return Measure(self._value(strategy), (first, second))
+        return Evaluation(self._value(strategy), max(first + second, 0.0), (first, second))
 
     @property
     def states(self) -> list[PublicState]:
@@ -227,26 +210,18 @@ class GrowingGame:
         path = [(words[int(nodes.word[n])], float(nodes.size[n])) for n in self.tree.path(node)]
         return tuple(sized_label(word, size) if size > 0.0 else word for word, size in path)
 
-    def _respond_in(self, block: Block, player: int, arriving: Floats, whole: bool) -> tuple[Floats, Floats]:
-        """A best response's value, and its fold_out part, in a subgame that is on disk."""
-        strategy = _averages(block)
-        opponent = np.empty_like(strategy)
-        opponent[0] = arriving
-        reach(block.nodes, strategy, 1 - player, opponent)
-        found = TreeResponse(*(np.zeros_like(opponent) for _ in TreeResponse._fields))
-        respond(block.nodes, self.tables, player, opponent, self.bounds, self.payoff_scale, whole, *found)
-        return found.values[0], found.fold_out[0]
-
     def _value(self, strategy: Floats) -> float:
         """Player 0's, when both play ``strategy``."""
         total = _play(self.tree.nodes, self.tables, strategy, np.ones((2, self.tree.hands)))
         if len(self.archive.nodes):
-            arriving = np.ones((2, self.tree.count, self.tree.hands))
-            for player in (0, 1):
-                reach(self.tree.nodes, strategy, player, arriving[player])
+            arriving = reached_by_both(self.tree.nodes, strategy)
             for stub, block in self.archive.blocks():
                 total += _play(block.nodes, self.tables, _averages(block), arriving[:, stub])
         return total
+
+
+def _no_response(strategy: Floats) -> TreeResponse:
+    return TreeResponse(*(np.zeros_like(strategy) for _ in TreeResponse._fields))
 
 
 def _averages(block: Block) -> Floats:
@@ -258,10 +233,7 @@ def _averages(block: Block) -> Floats:
 
 def _play(nodes: Nodes, tables: Floats, strategy: Floats, arriving: Floats) -> float:
     """What player 0 gets at the terminals below row 0, which the players reach by ``arriving`` [2, H]."""
-    reached = np.empty((2, *strategy.shape))
-    reached[:, 0] = arriving
-    for player in (0, 1):
-        reach(nodes, strategy, player, reached[player])
+    first, second = (reached(nodes, strategy, player, arriving[player]) for player in (0, 1))
     ends = np.flatnonzero(nodes.mover == TERMINAL)
     pays = tables[0][nodes.table[ends]]  # [Z, H, H]
-    return float(np.einsum("z,zh,zhk,zk->", nodes.amount[ends], reached[0][ends], pays, reached[1][ends]))
+    return float(np.einsum("z,zh,zhk,zk->", nodes.amount[ends], first[ends], pays, second[ends]))

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from treeplex.arrays import Floats, Longs
-from treeplex.engines.public.arrays import ARCHIVED, NONE, UNSIZED, Nodes, Rows
+from treeplex.engines.public.arrays import ARCHIVED, NONE, UNSIZED, Nodes
 from treeplex.engines.public.build import Builder
 from treeplex.engines.public.tree import DTYPES, Block
 from treeplex.games.protocol import TERMINAL
@@ -32,7 +32,7 @@ class Ranges(NamedTuple):
         return Ranges(builder.hands, builder.tables.shape[1], len(builder.words), builder.bounds, deals)
 
 
-def check_block(block: Block, ranges: Ranges, name: str = "nodes") -> None:
+def check_block(block: Block, ranges: Ranges) -> None:
     """ValueError unless ``block`` is a tree of this game, with numbers that can be learnt."""
     nodes, rows = block
     count = len(nodes.parent)
@@ -43,17 +43,13 @@ def check_block(block: Block, ranges: Ranges, name: str = "nodes") -> None:
     lows |= {"scale": 0.0, "amount": -np.inf, "cards": 0, "deals": 0}
     highs |= dict.fromkeys(("size", "scale", "amount"), np.inf)
     for key, array in nodes._asdict().items():
-        checked(f"{name}.{key}", array, DTYPES[key], (count,), lows[key], highs[key])
-    check_rows(rows, (count, ranges.hands))
-    if not (count and _is_tree(nodes) and _is_played(nodes, ranges)):
-        raise ValueError(f"{name} are not a tree of this game")
-
-
-def check_rows(rows: Rows, shape: tuple[int, int]) -> None:
-    """ValueError unless numbers such as these can be learnt."""
+        checked(f"nodes.{key}", array, DTYPES[key], (count,), lows[key], highs[key])
     for key, array in rows._asdict().items():
         low = 0.0 if key in ("average", "strategy") else -np.inf
-        checked(f"rows.{key}", array, np.float64, shape, low, MOST_LIKELY if key == "strategy" else np.inf)
+        high = MOST_LIKELY if key == "strategy" else np.inf
+        checked(f"rows.{key}", array, np.float64, (count, ranges.hands), low, high)
+    if not (count and _is_tree(nodes) and _is_played(nodes, ranges)):
+        raise ValueError("nodes are not a tree of this game")
 
 
 def _is_tree(nodes: Nodes) -> bool:

@@ -46,17 +46,16 @@ class PublicState:
         return tuple(self.sized)
 
 
-@dataclass(frozen=True)
-class Numbers:
-    """How public cards and payoff tables are numbered."""
+def every_state(
+    rules: FiniteMenu,
+    joint: Callable[[int], Floats],
+    reveal: Callable[[int, Floats], int],
+    table: Callable[[int, Hashable], int],
+) -> list[PublicState]:
+    """All states that any sizes lead to; the first is the start. Refused if they are too many to list.
 
-    joint: Callable[[int], Floats]
-    reveal: Callable[[int, Floats], int]
-    table: Callable[[int, Hashable], int]
-
-
-def every_state(rules: FiniteMenu, numbers: Numbers) -> list[PublicState]:
-    """All states that any sizes lead to; the first is the start. Refused if they are too many to list."""
+    ``joint``, ``reveal`` and ``table`` number public cards and payoff tables.
+    """
     listed: list[PublicState] = []
     known: dict[tuple[Public, int], int] = {}
 
@@ -68,7 +67,7 @@ def every_state(rules: FiniteMenu, numbers: Numbers) -> list[PublicState]:
                     f"{rules.name} has more than {MOST:,} public states with all candidates, too many to grow; list"
                     " fewer sizes in 'candidates'."
                 )
-            deals = int(np.count_nonzero(numbers.joint(cards)))
+            deals = int(np.count_nonzero(joint(cards)))
             listed.append(PublicState(public, cards, rules.mover(public), deals))
         return found
 
@@ -78,11 +77,11 @@ def every_state(rules: FiniteMenu, numbers: Numbers) -> list[PublicState]:
         state, done = listed[done], done + 1
         if state.mover == TERMINAL:
             state.amount, outcome = rules.settle(state.public)
-            state.table = numbers.table(state.cards, outcome)
+            state.table = table(state.cards, outcome)
             continue
         odds = rules.odds(state.public) if state.mover == CHANCE else None
         for place, action in enumerate(rules.actions(state.public)):
-            cards = state.cards if odds is None else numbers.reveal(state.cards, odds[place])
+            cards = state.cards if odds is None else reveal(state.cards, odds[place])
             state.plain[action] = numbered(rules.next(state.public, action), cards)
         if odds is None:
             _sizes(rules, state, numbered)

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
@@ -47,55 +48,52 @@ class Moves(NamedTuple):
     sized: dict[float, int]
 
 
+@dataclass(eq=False)
 class TreeTranslation:
     """How the opponent of ``responder`` plays ``strategy`` [P, H] of an abstraction in the full game."""
 
-    def __init__(
-        self,
-        states: list[PublicState],
-        tables: Floats,
-        tree: GrowingTree,
-        words: list[str],
-        strategy: Floats,
-        responder: int,
-        deviations: float = math.inf,
-        hidden: int = NONE,
-    ) -> None:
-        """``deviations``: how many sizes off the menu are responded with on a line; ``hidden``: a move not known."""
-        self._states, self._pays, self._tree, self._words = states, tables[responder], tree, words
-        self._strategy, self._responder, self._deviations, self._hidden = strategy, responder, deviations, hidden
-        self._hands: int = tree.hands
+    states: list[PublicState]
+    tables: Floats
+    tree: GrowingTree
+    words: list[str]
+    strategy: Floats
+    responder: int
+    deviations: float = math.inf  # how many sizes off the menu are responded with on a line
+    hidden: int = NONE  # a move that is not known
+    visited: int = 0  # histories
+
+    def __post_init__(self) -> None:
+        self._hands: int = self.tree.hands
         self._moves = cache(self._children)
-        self.visited = 0  # histories
 
     def best_response(self) -> Floats:
         """[H] the responder's counterfactual value of the game."""
-        return self._value(0, {0: np.ones(self._hands)}, self._deviations)
+        return self._value(0, {0: np.ones(self._hands)}, self.deviations)
 
     def value_of_size(self, node: int, at: int, size: float, arriving: Floats) -> Floats:
         """[H] the value of a legal size at a decision of the abstraction, in state ``at``.
 
         ``arriving`` [H]: the translator's own probability of getting there.
         """
-        after, left = self._read(self._states[at], {node: arriving}, size, self._deviations)
-        return self._value(self._states[at].sized[size], after, left)
+        after, left = self._read(self.states[at], {node: arriving}, size, self.deviations)
+        return self._value(self.states[at].sized[size], after, left)
 
     def _value(self, at: int, readings: Readings, left: float) -> Floats:
         """[H] the responder's counterfactual value of a real state, with so many deviations left."""
-        state = self._states[at]
+        state = self.states[at]
         readings = {node: weight for node, weight in readings.items() if weight.any()}
         if not readings:
             return np.zeros(self._hands)
         self.visited += state.deals
         if state.mover == TERMINAL:
-            earned: Floats = self._pays[state.table] @ self._sum(readings.values())
+            earned: Floats = self.tables[self.responder, state.table] @ self._sum(readings.values())
             return state.amount * earned
         if state.mover == CHANCE:
             return self._sum(
                 self._value(to, self._after(state, readings, card), left) for card, to in state.plain.items()
             )
         readings = self._decisions(state, readings)
-        return (self._respond if state.mover == self._responder else self._act)(state, readings, left)
+        return (self._respond if state.mover == self.responder else self._act)(state, readings, left)
 
     def _respond(self, state: PublicState, readings: Readings, left: float) -> Floats:
         """All actions without a size; all legal sizes, or those on the menu of a reading if no deviation is left."""
@@ -119,9 +117,9 @@ class TreeTranslation:
             moves = self._moves(node)
             for action, child in moves.plain.items():
                 real = action if action in state.plain else state.default
-                _add(plain.setdefault(real, {}), child, weight * self._strategy[child])
+                _add(plain.setdefault(real, {}), child, weight * self.strategy[child])
             for size, child in moves.sized.items():
-                below = weight * self._strategy[child]
+                below = weight * self.strategy[child]
                 if state.sized:
                     _add(sized.setdefault(nearest_legal(size, state.sizes), {}), child, below)
                 else:
@@ -132,14 +130,14 @@ class TreeTranslation:
 
     def _decisions(self, state: PublicState, readings: Readings) -> Readings:
         """A reading of a real decision is an abstract decision of the same player, or NONE."""
-        mover, out = self._tree.nodes.mover, Readings()
+        mover, out = self.tree.nodes.mover, Readings()
         for node, weight in readings.items():
             _add(out, node if node != NONE and mover[node] == state.mover else NONE, weight)
         return out
 
     def _after(self, state: PublicState, readings: Readings, action: str) -> Readings:
         """What follows the responder's action without a size, or a public card."""
-        mover, out = self._tree.nodes.mover, Readings()
+        mover, out = self.tree.nodes.mover, Readings()
         for node, weight in readings.items():
             same = node != NONE and mover[node] == state.mover
             _add(out, self._moves(node).plain.get(action, NONE) if same else NONE, weight)
@@ -159,12 +157,12 @@ class TreeTranslation:
         return out, left if known else left - 1
 
     def _children(self, node: int) -> Moves:
-        moves, nodes = Moves({}, {}), self._tree.nodes
-        for child in self._tree.children(node) if node != NONE else ():
-            if nodes.size[child] > 0.0 and child != self._hidden:
+        moves, nodes = Moves({}, {}), self.tree.nodes
+        for child in self.tree.children(node) if node != NONE else ():
+            if nodes.size[child] > 0.0 and child != self.hidden:
                 moves.sized[float(nodes.size[child])] = child
             elif nodes.size[child] <= 0.0:
-                moves.plain[self._words[int(nodes.word[child])]] = child
+                moves.plain[self.words[int(nodes.word[child])]] = child
         return moves
 
     def _sum(self, values: Iterable[Floats]) -> Floats:

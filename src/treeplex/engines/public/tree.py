@@ -10,9 +10,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.arrays import Bools, Ints
+from treeplex.arrays import Bools, Floats, Ints
 from treeplex.engines.public.arrays import NONE, UNSIZED, Nodes, Rows, Scratch
-from treeplex.engines.public.cpu.growing import subtree
+from treeplex.engines.public.cpu.growing import reach, subtree
 
 SPARE: Final = 1.2  # room is made for this many times what is needed
 UNROLLED: Final = 16  # hands up to which kernels are compiled for just that many
@@ -45,6 +45,22 @@ def fresh_scratch(count: int, hands: int) -> Scratch:
     return Scratch(np.ones((2, count, hands)), np.zeros((count, hands)), lanes)
 
 
+def reached(nodes: Nodes, strategy: Floats, player: int, start: Floats | float = 1.0) -> Floats:
+    """[P, H] the probability, by ``player``'s own doing, of getting to each node from row 0, which has ``start``."""
+    out = np.empty_like(strategy)
+    out[0] = start
+    reach(nodes, strategy, player, out)
+    return out
+
+
+def reached_by_both(nodes: Nodes, strategy: Floats) -> Floats:
+    """[2, P, H] the same for both players, from the root."""
+    out = np.ones((2, *strategy.shape))
+    for player in (0, 1):
+        reach(nodes, strategy, player, out[player])
+    return out
+
+
 class GrowingTree:
     """Rows in arrays with room to spare."""
 
@@ -66,13 +82,8 @@ class GrowingTree:
         return Rows(*(array[: self.count] for array in self._rows))
 
     @property
-    def nbytes(self) -> int:
-        """Memory of the arrays, room to spare included."""
-        return sum(array.nbytes for array in (*self._nodes, *self._rows))
-
-    @property
     def used_bytes(self) -> int:
-        """The same without that room, which depends on how the tree came to its size."""
+        """Memory of the arrays without room to spare, which depends on how the tree came to its size."""
         return sum(array.nbytes for array in (*self.nodes, *self.rows))
 
     @property

@@ -5,11 +5,15 @@ Every node carries its full description, so that readers who do not know the opt
 
 from __future__ import annotations
 
+from decimal import Context, Decimal, Inexact, localcontext
 from fractions import Fraction
+from typing import Final
 
 from treeplex.errors import FormatError
 from treeplex.games.efg.lexer import quoted
 from treeplex.games.efg.model import EfgFile, EfgNode, NodeKind, fits
+
+EXACTLY: Final = Context(prec=3000, traps=[Inexact])  # 300 digits before the point, 10 / 3 times 500 behind it
 
 
 def write(file: EfgFile) -> str:
@@ -45,17 +49,11 @@ def _number(value: Fraction) -> str:
     """``3`` or ``-1.25`` where a finite decimal is exact, ``1/3`` elsewhere."""
     if not fits(value):
         raise _refusal("a number goes beyond 1e300 in size or 500 digits in length")
-    rest, places = value.denominator, 0
-    for prime in (2, 5):
-        count = 0
-        while rest % prime == 0:
-            rest, count = rest // prime, count + 1
-        places = max(places, count)
-    if rest > 1:
-        return str(value)
-    digits = str(abs(value.numerator) * 10**places // value.denominator).zfill(places + 1)
-    sign = "-" if value < 0 else ""
-    return f"{sign}{digits[:-places]}.{digits[-places:]}" if places else sign + digits
+    with localcontext(EXACTLY):
+        try:
+            return format(Decimal(value.numerator) / value.denominator, "f")
+        except Inexact:
+            return str(value)
 
 
 def _label(text: str) -> str:

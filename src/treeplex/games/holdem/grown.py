@@ -90,9 +90,17 @@ def without_sizes(spot: Spot, root: BettingNode, sizes: Iterable[tuple[Line, Act
 
 def decision_at(root: BettingNode, line: Line) -> BettingNode:
     """The decision that a line leads to in a betting tree."""
+    return way_to(root, line)[-1]
+
+
+def way_to(root: BettingNode, line: Line) -> list[BettingNode]:
+    """The nodes from the root to that decision; cards that a line does not tell apart do not matter."""
+    way = [root]
     for action in line:
-        root = _skip(root.children[root.actions.index(action)])
-    return root
+        way.append(way[-1].children[way[-1].actions.index(action)])
+        while way[-1].kind == CHANCE and not way[-1].actions:
+            way.append(way[-1].children[0])
+    return way
 
 
 def with_classes(spot: Spot) -> Spot:
@@ -152,13 +160,6 @@ def _take_over(
                 known, below = by_size[amounts[chips]]
                 if known.kind != "all-in" or action.kind == "all-in":
                     waiting.append((below, child, after, (*line, told)))
-
-
-def _skip(node: BettingNode) -> BettingNode:
-    """The next node at which a line goes on or ends: cards that it does not tell apart do not matter."""
-    while node.kind == CHANCE and not node.actions:
-        node = node.children[0]
-    return node
 
 
 def _walk(spot: Spot, line: Line) -> tuple[BettingNode, BettingState]:

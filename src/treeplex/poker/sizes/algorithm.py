@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean
@@ -29,7 +29,7 @@ from treeplex.engines.evaluation import Evaluation
 from treeplex.poker.sizes.answer import Sizes
 from treeplex.poker.sizes.problem import SizeSearch
 from treeplex.poker.sizes.search import Search
-from treeplex.poker.sizes.steps import Narrow, StepWalk
+from treeplex.poker.sizes.solves import Narrow, StepWalk
 from treeplex.tensors import count_of
 
 RECORDS: Final = "records"  # the tensor that holds answers and counts as JSON text
@@ -38,7 +38,7 @@ RECORDS: Final = "records"  # the tensor that holds answers and counts as JSON t
 class Searching:
     """A search, and how far it has come; modified in place."""
 
-    def __init__(self, problem: SizeSearch, threads: int, answers: Any = ()) -> None:
+    def __init__(self, problem: SizeSearch, threads: int, answers: Iterable[list[float]] = ()) -> None:
         self.problem, self.threads = problem, threads
         self.search = Search(problem, threads)
         self.walk: StepWalk[Sizes] = StepWalk(self.search.run(), answers)

@@ -16,8 +16,7 @@ from treeplex.engines.boards.trees import decisions_by_line
 from treeplex.games.holdem.betting import Action
 from treeplex.games.holdem.grown import Line, line_text
 from treeplex.games.holdem.spot import Spot
-from treeplex.poker.sizes.solves import Solve, joined
-from treeplex.poker.sizes.steps import Compute, Steps, narrowed
+from treeplex.poker.sizes.solves import Compute, Solve, Steps, joined, narrowed
 from treeplex.tensors import count_of
 
 TRIES: Final = 3

@@ -2,24 +2,92 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, cast
 
 from treeplex.algorithms.options import named
-from treeplex.errors import ParameterError, within
+from treeplex.errors import ParameterError, quoted, within
+from treeplex.games.holdem.betting import first_bets
 from treeplex.games.holdem.candidates import BETS, RAISES
+from treeplex.games.holdem.sizes import ALL_IN, parse_sizes
 from treeplex.games.holdem.spot import PLAYERS, Spot, make_spot
-from treeplex.poker.sizes.menus import Candidates, Slot, listed
 
 ACCURACY: Final = 0.04  # NashConv of rich and kept game, per cent of the pot
 GAP: Final = 0.25  # per cent of the pot by which another menu may be better
 RESTRICT: Final = {"bets": ("bet",), "raises": ("raise",), "both": ("bet", "raise")}
 PERCENT: Final = "per cent of the pot, more than 0 and at most 100"
 LEAST: Final = 1e-300  # more than nothing
+
+SpotFields = Spot | Mapping[str, Any]
+"""A spot, or its fields as a file has them."""
+
+
+Menu = tuple[int, ...]
+"""Numbers of candidates, in order."""
+
+Slot = tuple[str, str]
+"""A street, and "bet" or "raise": where a menu applies."""
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Sizes to choose from, for both players on some streets of spots that are otherwise as they are."""
+
+    player: int  # who is held to a menu; the opponent keeps every candidate
+    streets: tuple[str, ...]
+    bets: tuple[str, ...]
+    raises: tuple[str, ...]
+
+    def of(self, slot: Slot) -> tuple[str, ...]:
+        """The candidates of a slot."""
+        return self.bets if slot[1] == "bet" else self.raises
+
+    def spot(self, spot: Spot, menus: Mapping[Slot, Menu]) -> Spot:
+        """The spot with all candidates, and menus for the player. Nothing adds, forces or merges all-ins."""
+        everything = {"bet": ", ".join(self.bets), "raise": ", ".join(self.raises)}
+        sizes: dict[str, Any] = {street: dict(spot.sizes.get(street, {})) for street in spot.streets}
+        for street in self.streets:
+            held = {
+                kind: ", ".join(self.of((street, kind))[k] for k in menus[street, kind])
+                for kind in everything
+                if (street, kind) in menus
+            }
+            sizes[street] = {PLAYERS[self.player]: everything | held, PLAYERS[1 - self.player]: everything}
+        donks = {street: text for street, text in spot.donk_sizes.items() if street not in self.streets}
+        no = {"add_allin_threshold": 0.0, "force_allin_threshold": 0.0, "merging_threshold": 0.0}
+        return replace(spot, sizes=sizes, donk_sizes=donks, **no)
+
+    def chips(self, spot: Spot, slot: Slot) -> list[float] | None:
+        """What each candidate is on the first street of a spot, where it does not depend on the line; else None."""
+        if slot != (spot.street, "bet"):
+            return None
+        rich = self.spot(spot, {})
+        each = [parse_sizes(text, "bets", raises=False) for text in self.bets]
+        return [first_bets(rich, self.player, size)[0].amount for size in each]
+
+
+def listed(text: str, name: str, *, raises: bool) -> tuple[str, ...]:
+    """Candidates of a list, all-in among them."""
+    sizes = parse_sizes(text, name, raises=raises)
+    parts = [part for part in text.replace(",", " ").replace(";", " ").split() if part]
+    if not sizes or len(parts) != len(sizes):
+        raise ParameterError(f"The '{name}' parameter must be sizes such as \"33%, 75%, a\", got {quoted(text)}.")
+    return tuple(parts) if any(size.kind == ALL_IN for size in sizes) else (*parts, "a")
+
+
+def distinct(chips: list[float], names: tuple[str, ...]) -> list[int]:
+    """Candidates that differ in chips, smallest first; of equal ones all-in, or the last named."""
+    by_chips: dict[float, int] = {}
+    for k in sorted(range(len(chips)), key=lambda k: is_all_in(names[k])):
+        by_chips[chips[k]] = k
+    return [by_chips[amount] for amount in sorted(by_chips)]
+
+
+def is_all_in(name: str) -> bool:
+    """Is a candidate called all-in?"""
+    return parse_sizes(name, "size", raises=True)[0].kind == ALL_IN
 
 
 @dataclass(frozen=True)
@@ -65,9 +133,9 @@ class SizeSearch:
     options: SizeOptions
 
     @staticmethod
-    def of(spots: Any, options: SizeOptions) -> SizeSearch:
+    def of(spots: SpotFields | Sequence[SpotFields], options: SizeOptions) -> SizeSearch:
         """The search on a spot or a list of them, or of their fields; refuses what it cannot answer."""
-        several: list[Any] = list(cast(Sequence[Any], spots)) if isinstance(spots, list | tuple) else [spots]
+        several = spots if isinstance(spots, list | tuple) else [cast(SpotFields, spots)]
         made = [spot if isinstance(spot, Spot) else make_spot(spot) for spot in several]
         if not made:
             raise ParameterError("The 'spots' parameter must name at least one spot.")
@@ -90,26 +158,6 @@ class SizeSearch:
             raise ParameterError(
                 "The 'per_decision' parameter is for one spot, its first street, and a number of sizes to keep."
             )
-
-    @property
-    def name(self) -> str:
-        """The board; of several spots, their number."""
-        return self.spots[0].board if len(self.spots) == 1 else f"{len(self.spots)} {self.spots[0].street}s"
-
-    @property
-    def source(self) -> list[dict[str, Any]]:
-        """The spots' fields."""
-        return [spot.summary() for spot in self.spots]
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        """The options, for JSON."""
-        return asdict(self.options)
-
-    @property
-    def fingerprint(self) -> str:
-        """A short hash of the spots."""
-        return hashlib.blake2b(json.dumps(self.source, sort_keys=True).encode(), digest_size=16).hexdigest()
 
     @cached_property
     def candidates(self) -> Candidates:

@@ -11,13 +11,10 @@ from treeplex.errors import ParameterError
 from treeplex.games.holdem.betting import Action
 from treeplex.games.holdem.grown import line_text
 from treeplex.poker.sizes.answer import Count, Interval, SizeRow, Sizes, SpotSizes
-from treeplex.poker.sizes.cases import Case
-from treeplex.poker.sizes.choose import choose, menus_of
+from treeplex.poker.sizes.cases import Case, choose, menus_of
 from treeplex.poker.sizes.lines import LineMenus
-from treeplex.poker.sizes.menus import Menu, Slot
-from treeplex.poker.sizes.problem import SizeSearch
-from treeplex.poker.sizes.solves import Solve
-from treeplex.poker.sizes.steps import Steps, narrowed
+from treeplex.poker.sizes.problem import Menu, SizeSearch, Slot
+from treeplex.poker.sizes.solves import Solve, Steps, narrowed
 
 
 class Search:

@@ -115,7 +115,8 @@ def rematch(nodes: Nodes, regret: Floats, strategy: Floats, begin: int, stop: in
         if nodes.mover[n] < 0:
             continue
         total[:] = 0.0
-        actions, c = 0, nodes.child[n]
+        actions = 0
+        c: int = nodes.child[n]
         while c != NONE:
             for h in range(hands):
                 total[h] += positive(regret[c, h])

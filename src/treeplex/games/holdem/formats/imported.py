@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from treeplex.errors import FormatError
 from treeplex.games.holdem.spot import Spot, make_spot
-
-SPOT: Final = "spot"
-RANGE: Final = "range"
 
 
 @dataclass(frozen=True)
