@@ -13,30 +13,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.engines.boards.arrays import Boards, HandLearner, Hands, Locked, Offsets, Sources
+from treeplex.engines.boards.arrays import Boards, HandLearner, Hands, Offsets
 from treeplex.engines.boards.boards import open_spans, placed
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.hands import starts
-from treeplex.engines.boards.locks import fix, told
 from treeplex.engines.boards.streets import Span
 
 Array = npt.NDArray[Any]
 
 ELEMENTS, DECISIONS = range(2)
-KINDS: dict[str, int] = {
-    "regret": ELEMENTS,
-    "average": ELEMENTS,
-    "predicted": ELEMENTS,
-    "last": DECISIONS,
-    "regret_scale": DECISIONS,
-    "average_scale": DECISIONS,
-}
-"""What the arrays of a ``HandLearner`` have one number of."""
+PER_DECISION: Final = ("last", "regret_scale", "average_scale")
+"""Arrays of a ``HandLearner`` that have one number per decision; the others have one per action and hand."""
 
 
 class BoardRun(NamedTuple):
@@ -65,9 +57,11 @@ def whole(game: HoldemGame) -> BoardRun:
 
 def part_of(game: HoldemGame, run: BoardRun) -> HoldemGame:
     """The subgame with some of its boards alone. What is stored for a board is the same, but somewhere else."""
-    boards = [game.boards[0]]
+    boards, deals, above = [game.boards[0]], [game.deals[0]], 0
     for depth, (begin, end) in enumerate(_ranges(game, run), 1):
         boards.append(_sliced(game.boards[depth], begin, end, depth == 1))
+        deals.append([deal._replace(parent=deal.parent - above) for deal in game.deals[depth][begin:end]])
+        above = begin
     local = placed(game.streets, boards)
     for depth, (begin, end) in enumerate(_ranges(game, run), 1):
         first, second = (
@@ -75,7 +69,7 @@ def part_of(game: HoldemGame, run: BoardRun) -> HoldemGame:
             for hands, above in zip(local[depth].hands, game.boards[depth].hands, strict=True)
         )
         local[depth] = local[depth]._replace(hands=(first, second))
-    return replace(game, boards=local, locks=())
+    return replace(game, boards=local, deals=deals)
 
 
 def pieces(game: HoldemGame, player: int, source: BoardRun, target: BoardRun) -> Iterator[Piece]:
@@ -101,7 +95,7 @@ def carry(
     """Copy what two parts have both; ``target`` is modified in place. ValueError if arrays are not those of a part."""
     for name, given in source.items():
         array: Array = getattr(target, name)
-        kind = KINDS[name]
+        kind = DECISIONS if name in PER_DECISION else ELEMENTS
         if not len(array) and not len(given):
             continue
         listed = [piece for piece in pieces(game, player, of, to) if piece.kind == kind]
@@ -109,38 +103,6 @@ def carry(
             raise ValueError(f"{name} is {given.dtype}{list(given.shape)}, not {array.dtype} of boards {of}")
         for piece in listed:
             array[piece.target : piece.target + piece.size] = given[piece.source : piece.source + piece.size]
-
-
-def locked_part(
-    game: HoldemGame, storage: str, run: BoardRun, learners: tuple[HandLearner, HandLearner] | None = None
-) -> Locked:
-    """The locked decisions of a part: as ``locks.fix``, for a part of ``game``."""
-    frozen = fix(game, storage)
-    where: list[Offsets] = []
-    for player in (0, 1):
-        listed = list(pieces(game, player, whole(game), run))
-        decisions = [piece for piece in listed if piece.kind == DECISIONS]
-        where.append(np.concatenate([frozen.where[player][p.source : p.source + p.size] for p in decisions]))
-    if learners is not None and game.locks:
-        for learner, (places, numbers) in zip(learners, told_part(game, storage, run), strict=True):
-            for target in (learner.regret, learner.predicted, learner.average):
-                if len(target):
-                    target[places] = numbers
-    return Locked((where[0], where[1]), Sources(*frozen.rows))
-
-
-def told_part(game: HoldemGame, storage: str, run: BoardRun) -> list[tuple[Offsets, Array]]:
-    """What is written for locked hands of a part: as ``locks.told``, for a part of ``game``."""
-    found: list[tuple[Offsets, Array]] = []
-    for player, (places, numbers) in enumerate(told(game, storage)):
-        here, kept = [places[:0]], [numbers[:0]]
-        for piece in pieces(game, player, whole(game), run):
-            if piece.kind == ELEMENTS:
-                inside = (places >= piece.source) & (places < piece.source + piece.size)
-                here.append(places[inside] - piece.source + piece.target)
-                kept.append(numbers[inside])
-        found.append((np.concatenate(here), np.concatenate(kept)))
-    return found
 
 
 def board_work(game: HoldemGame) -> Offsets:
@@ -195,17 +157,13 @@ def _hands(hands: Hands, begin: int, end: int, first: int, last: int, second: bo
     maps = hands.map_start[first : last + 1]
     images = len(hands.map_start) - 1
     wide = len(hands.back) // images if second else 0
+    per_hand = {name: getattr(hands, name)[low:high] for name in ("number", "first", "second", "same")}
+    per_board = {name: getattr(hands, name)[begin:end] for name in ("held", "storage", "decision", "shift")}
     return hands._replace(
         start=hands.start[begin : end + 1] - low,
-        held=hands.held[begin:end],
-        number=hands.number[low:high],
-        first=hands.first[low:high],
-        second=hands.second[low:high],
-        same=hands.same[low:high],
-        storage=hands.storage[begin:end],
-        decision=hands.decision[begin:end],
         map_start=maps - maps[0],
         map=hands.map[maps[0] : maps[-1]],
         back=hands.back[first * wide : last * wide],
-        shift=hands.shift[begin:end],
+        **per_hand,
+        **per_board,
     )

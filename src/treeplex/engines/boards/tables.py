@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,9 @@ from treeplex.updates.schedules import Schedule, bounded, discounts_at, unit_bef
 from treeplex.updates.storage import STORAGES
 from treeplex.updates.turns import ALTERNATING
 
+if TYPE_CHECKING:
+    from treeplex.engines.boards.cuda.part import CudaBoardPart
+
 Array = npt.NDArray[Any]
 HandLearners = tuple[HandLearner, HandLearner]
 
@@ -35,6 +38,19 @@ class HandTables(NamedTuple):
     learners: HandLearners
     iteration: int
     earlier: Earlier = ()
+
+
+class DeviceHandTables(NamedTuple):
+    """The same on a GPU, with what iterates it there."""
+
+    learners: HandLearners
+    iteration: int
+    earlier: Earlier
+    part: CudaBoardPart
+
+
+Tables = HandTables | DeviceHandTables
+AnyTables = TypeVar("AnyTables", bound=Tables)
 
 
 def new_learners(game: HoldemGame, storage: str, scheme: Scheme) -> HandLearners:
@@ -200,10 +216,8 @@ def rescale_to_units(tables: HandTables, weight: Schedule) -> HandTables:
     return tables
 
 
-def fold_blocks(learners: HandLearners, iteration: int, storage: str, earlier: Earlier) -> Earlier:
-    """The sums of blocks after an iteration (``updates.blocks``); averages are modified in place."""
-    if not blocks.due(iteration, storage):
-        return earlier
+def fold_blocks(learners: HandLearners, earlier: Earlier) -> Earlier:
+    """The sums of blocks when one ends (``updates.blocks``); averages are modified in place."""
     averages = [learner.average for learner in learners]
     if not earlier:
         need, free = 2 * sum(average.nbytes for average in averages), available()

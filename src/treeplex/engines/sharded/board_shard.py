@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from treeplex.engines.boards import arrays as layout
 from treeplex.engines.boards.cut import BoardRun
 from treeplex.engines.boards.game import HoldemGame, load_spot
-from treeplex.engines.boards.part import carry_part
-from treeplex.engines.protocol import Scheme, packed
-from treeplex.engines.sharded.boards import open_part
+from treeplex.engines.boards.part import BoardPart, carry_part
+from treeplex.engines.open import open_engine
+from treeplex.engines.protocol import Execution, Scheme, packed
 from treeplex.engines.sharded.session import opened_part, write_part
 from treeplex.engines.sharded.shards import BEST, LEARN, RESTORE, SAVE, START, Given, Order, Stamp, in_step
 from treeplex.games.holdem.locks import make_locks
 from treeplex.games.holdem.spot import make_spot
-from treeplex.tensors import leaves
+from treeplex.tensors import check, leaves
 
 
 class BoardShard:
@@ -24,7 +25,9 @@ class BoardShard:
         words = order.words
         game = load_spot(make_spot(words["spot"]), locks=make_locks(words["locks"]))
         self.run = BoardRun(*words["part"])
-        self.part = open_part(order.backend, game, self.run, words["storage"], words["threads"], scheme_of(game))
+        scheme, execution = scheme_of(game), Execution(order.backend, words["storage"], words["threads"])
+        engine: Any = open_engine(game, execution, scheme)
+        self.part: BoardPart = engine.part(scheme, self.run)
         self.turn = 0  # whose pass is next
         self.tables = self.part.tables()
 
@@ -52,8 +55,7 @@ class BoardShard:
         values = self.part.below(step, given["entry"], given["alive"])
         self.turn = 1 - self.turn
         if self.turn == 0:
-            earlier = self.part.fold(self.tables, stamp.iteration)
-            self.tables = self.tables._replace(iteration=stamp.iteration, earlier=earlier)
+            self.tables = self.part.fold(self.tables._replace(iteration=stamp.iteration))
         return {"found": values}
 
     def _play(self, stamp: Stamp, given: Given) -> Given:
@@ -72,4 +74,5 @@ class BoardShard:
             if source.begin < self.run.end and self.run.begin < source.end:
                 with opened_part(file, stamp.iteration) as tensors:
                     tables = carry_part(part.whole, tensors, source, tables, self.run)
+        check(tables, "state")
         self.tables, self.turn = part.restore(tables), 0
