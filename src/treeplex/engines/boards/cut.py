@@ -13,18 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from treeplex.engines.boards.arrays import Boards, HandLearner, Hands, Offsets
+from treeplex.engines.boards.arrays import Array, Boards, HandLearner, Hands, Offsets
 from treeplex.engines.boards.boards import open_spans, placed
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.hands import starts
 from treeplex.engines.boards.streets import Span
-
-Array = npt.NDArray[Any]
 
 ELEMENTS, DECISIONS = range(2)
 PER_DECISION: Final = ("last", "regret_scale", "average_scale")

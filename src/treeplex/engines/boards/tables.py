@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from treeplex.arrays import Floats, aligned
 from treeplex.compile.memory import GIB, available
-from treeplex.engines.boards.arrays import HandLearner, PassRule, RuleCalls, Schedules, Sources
+from treeplex.engines.boards.arrays import Array, HandLearner, PassRule, RuleCalls, Schedules, Sources
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.rows import hand_rows
 from treeplex.engines.protocol import NEXT, Scheme
@@ -26,7 +25,6 @@ from treeplex.updates.turns import ALTERNATING
 if TYPE_CHECKING:
     from treeplex.engines.boards.cuda.part import CudaBoardPart
 
-Array = npt.NDArray[Any]
 HandLearners = tuple[HandLearner, HandLearner]
 
 MOST_ITERATIONS: Final = 10**8  # of a checkpoint: discounts of all of them are kept in memory

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
-from treeplex.engines.protocol import Scheme
+from treeplex.engines.protocol import Array, Scheme
 from treeplex.engines.sequence.arrays import Learner, Learner16, Matching, RuleLearner, Step
 from treeplex.engines.sequence.cpu.operators import gradient
 from treeplex.engines.sequence.cpu.treeplex import normalise
@@ -28,7 +28,6 @@ from treeplex.updates.rule import Rule
 from treeplex.updates.schedules import bounded, stretches, unit_before
 from treeplex.updates.storage import STORAGES
 
-Array = npt.NDArray[Any]
 Learners = tuple[Any, Any]
 
 SIGNS: Final = (1.0, -1.0)

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from treeplex.arrays import Floats
-from treeplex.engines.protocol import Scheme
+from treeplex.engines.protocol import Array, Scheme
 from treeplex.engines.sequence.cpu import cut as kernels
 from treeplex.engines.sequence.cpu.treeplex import extended_plan
 from treeplex.engines.sequence.cut import Side
@@ -18,8 +17,6 @@ from treeplex.engines.sharded import shards
 from treeplex.engines.sharded.sequence_part import SIGNS, SequencePart, filled, own_of
 from treeplex.engines.sharded.session import write_part
 from treeplex.engines.sharded.shards import Given, Order, OutOfStepError, Stamp, in_step
-
-Array = npt.NDArray[Any]
 
 
 class SequenceShard:

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.payoffs import Csr
 from treeplex.engines.evaluation import Evaluation
-from treeplex.engines.protocol import PLAYED, Profile, Scheme, Stop, never
+from treeplex.engines.protocol import PLAYED, Array, Profile, Scheme, Stop, never
 from treeplex.engines.sequence.cpu import cut as kernels
 from treeplex.engines.sequence.cpu.treeplex import realization_plan
 from treeplex.engines.sequence.cut import CutGame, Side, cut_at
@@ -40,8 +39,6 @@ from treeplex.errors import ParameterError
 from treeplex.tensors import Tensors
 from treeplex.updates.rule import Rule
 from treeplex.updates.turns import ALTERNATING
-
-Array = npt.NDArray[Any]
 
 
 class ShardedProfile(Profile):

@@ -17,12 +17,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.engines.protocol import Cost, Engine, Scheme
+from treeplex.engines.protocol import Array, Cost, Engine, Scheme
 from treeplex.engines.sharded.shards import LEARN, RESTORE, SAVE, START, Given, Order, Shards, Stamp, payload
 from treeplex.errors import ParameterError
 from treeplex.tensors import CHECKPOINT, Tensors, mapped_tensors, write_tensors
-
-Array = npt.NDArray[Any]
 
 FORMAT: Final = "treeplex-shard-1"
 FOLDER: Final = "shards"

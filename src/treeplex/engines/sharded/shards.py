@@ -13,11 +13,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-import numpy.typing as npt
-
+from treeplex.engines.protocol import Array
 from treeplex.errors import TreeplexError
 
-Array = npt.NDArray[Any]
 Given = Mapping[str, Any]
 """What a call brings, and what is answered: arrays and words by name."""
 

@@ -28,51 +28,46 @@ def sharing(storage: str, learn: bool, locks: bool) -> Any:
     load, store, plus, _, times, scaled, _, positive, some = pairs(number)
     shared_out, kept = common(storage, locks).shared_out, two_hands(storage, locks).kept
 
-    def passed(x, m, weight, prune, adds, rows, to, alive, mark, stamp, average, at, first, second, fixed, k):
-        """The opponent's reach after an action, and its average; ``m``: as it was, ``k``: its place in ``fixed``."""
+    def passed(x, factor, rest, m, how, rows, to, alive, mark, average, at, held, k):
+        """The opponent's reach after an action, and its average; ``m``: as it was, ``k``: its place in locked rows.
+
+        ``x``: what the strategy is a share of; ``how``: weight, whether to prune, whether it is added, and the stamp.
+        """
+        weight, prune, adds, stamp = how
+        x = plus(times(positive(x), factor), rest)
         store(rows, to, x)
         if some(x):
             if prune:
                 alive[mark] = stamp
             if learn and adds:
-                store(average, at, kept(plus(m, scaled(x, weight)), first, second, fixed, k))
+                store(average, at, kept(plus(m, scaled(x, weight)), held, k))
 
-    def reached(x, factor, rest):
-        """Reach after an action."""
-        return plus(times(positive(x), factor), rest)
+    passed = part(passed)
 
-    passed, reached = part(passed), part(reached)
-
-    def share(actions, width, stride, parent, x0, x1, x2, x3, m0, m1, m2, m3, source, weight, prune, adds, rows, to,
-              alive, mark, stamp, average, at, first, second, fixed, k):  # fmt: skip
-        """``x0`` and so on: what strategies are shares of, for the first four actions; ``m0``: their averages."""
-        total, a = plus(plus(plus(positive(x0), positive(x1)), positive(x2)), positive(x3)), uint32(4)
+    def share(actions, width, stride, parent, x, m, source, how, rows, to, alive, mark, average, at, held, k):
+        """``x``: what strategies are shares of, for the first four actions; ``m``: their averages."""
+        total, a = plus(plus(plus(positive(x[0]), positive(x[1])), positive(x[2])), positive(x[3])), uint32(4)
         while a < actions:
             total = plus(total, positive(load(source, uint32(at + uint32(a * width)))))
             a = uint32(a + 1)
         one_factor, one_rest = shared_out(total[0], parent[0], parent[0], actions)
         two_factor, two_rest = shared_out(total[1], parent[1], parent[1], actions)
         factor, rest = (one_factor, two_factor), (one_rest, two_rest)
-        passed(reached(x0, factor, rest), m0, weight, prune, adds, rows, to, alive, mark, stamp, average, at,
-               first, second, fixed, k)  # fmt: skip
+        passed(x[0], factor, rest, m[0], how, rows, to, alive, mark, average, at, held, k)
         if actions > uint32(1):
             at, to, mark, k = uint32(at + width), uint32(to + stride), uint32(mark + 1), uint32(k + width)
-            passed(reached(x1, factor, rest), m1, weight, prune, adds, rows, to, alive, mark, stamp, average,
-                   at, first, second, fixed, k)  # fmt: skip
+            passed(x[1], factor, rest, m[1], how, rows, to, alive, mark, average, at, held, k)
         if actions > uint32(2):
             at, to, mark, k = uint32(at + width), uint32(to + stride), uint32(mark + 1), uint32(k + width)
-            passed(reached(x2, factor, rest), m2, weight, prune, adds, rows, to, alive, mark, stamp, average,
-                   at, first, second, fixed, k)  # fmt: skip
+            passed(x[2], factor, rest, m[2], how, rows, to, alive, mark, average, at, held, k)
         if actions > uint32(3):
             at, to, mark, k = uint32(at + width), uint32(to + stride), uint32(mark + 1), uint32(k + width)
-            passed(reached(x3, factor, rest), m3, weight, prune, adds, rows, to, alive, mark, stamp, average,
-                   at, first, second, fixed, k)  # fmt: skip
+            passed(x[3], factor, rest, m[3], how, rows, to, alive, mark, average, at, held, k)
         a = uint32(4)
         while a < actions:
             at, to, mark, k = uint32(at + width), uint32(to + stride), uint32(mark + 1), uint32(k + width)
-            m = load(average, at) if learn else none
-            passed(reached(load(source, at), factor, rest), m, weight, prune, adds, rows, to, alive, mark,
-                   stamp, average, at, first, second, fixed, k)  # fmt: skip
+            before = load(average, at) if learn else none
+            passed(load(source, at), factor, rest, before, how, rows, to, alive, mark, average, at, held, k)
             a = uint32(a + 1)
 
     return part(share)
@@ -84,6 +79,7 @@ def root_down(storage: str, learn: bool, locks: bool) -> Any:
     number = STORAGES[storage].work
     zero = number(0.0)
     none = (zero, zero)
+    nothing = (none, none, none, none)
     load, store, some, word = pairs(number).load, pairs(number).store, pairs(number).some, common(storage, locks).word
     (four, held_of, _), share = two_hands(storage, locks), sharing(storage, learn, locks)
 
@@ -97,27 +93,26 @@ def root_down(storage: str, learn: bool, locks: bool) -> Any:
             record = tail(betting.theirs, d)
             above_row, first_row = word(record, layout.ABOVE), word(record, layout.OUT)
             actions = word(record, layout.ACTIONS)
-            at, to, k = uint32(word(record, layout.SLOT) * width), uint32(first_row * stride), h
-            first, second, fixed = False, False, facing.locked
+            at, to = uint32(word(record, layout.SLOT) * width), uint32(first_row * stride)
+            held = False, False, False, facing.locked
             if learn and locks:
                 place = place_of(decision, word(record, layout.NUMBER))
-                _, first, second, fixed = held_of(facing.where, facing.locked, place, actions, width, h)
+                held = held_of(facing.where, facing.locked, place, actions, width, h)
             mark = uint32(marks + first_row)
             if not prune and h == 0:
                 a = uint32(0)
                 while a < actions:
                     alive[uint32(mark + a)] = stamp
                     a = uint32(a + 1)
-            x0, x1, x2, x3 = four(source, at, actions, width)  # before it is known whether the hands get here
-            m0, m1, m2, m3 = none, none, none, none
+            x, m = four(source, at, actions, width), nothing  # before it is known whether the hands get here
             if adds:
-                m0, m1, m2, m3 = four(average, at, actions, width)
+                m = four(average, at, actions, width)
             parent = reach
             if above_row != 0:
                 parent = load(rows, uint32(above_row * stride))
             if some(parent):
-                share(actions, width, stride, parent, x0, x1, x2, x3, m0, m1, m2, m3, source, weight, prune, adds, rows,
-                      to, alive, mark, stamp, average, at, first, second, fixed, k)  # fmt: skip
+                how = weight, prune, adds, stamp
+                share(actions, width, stride, parent, x, m, source, how, rows, to, alive, mark, average, at, held, h)
             else:
                 a = uint32(0)
                 while a < actions:

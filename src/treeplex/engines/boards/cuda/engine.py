@@ -13,6 +13,7 @@ from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import (
     BEST,
     FREE,
+    Array,
     HandLearner,
     Locked,
     PassRule,
@@ -37,7 +38,6 @@ from treeplex.updates.blocks import BELOW, Earlier
 from treeplex.updates.rule import Rule as CalledRule
 from treeplex.updates.storage import STORAGES
 
-Array = npt.NDArray[Any]
 Learners = tuple[HandLearner, HandLearner]
 Counts = tuple[int, int, int]
 """Numbers per action and hand of regrets (or memory), averages, and what is played apart from regrets."""

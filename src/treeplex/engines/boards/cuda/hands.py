@@ -46,17 +46,17 @@ def two_hands(storage: str, locks: bool) -> HandParts:
         return x0, x1, x2, x3
 
     def held_of(where, rows, place, actions, width, h):
-        """Is the decision locked, which of the two hands are, and the decision's locked rows."""
+        """Is the decision locked, are the first and the second hand, and the decision's locked rows."""
         lock = lock_of(where, place)
         fixed = rows[uint64(lock if lock >= 0 else 0) :]
         first = lock >= 0 and is_locked(fixed, actions, width, h)
         second = lock >= 0 and is_locked(fixed, actions, width, uint32(h + 1))
         return lock == ALL_LOCKED, first, second, fixed
 
-    def kept(x, first, second, fixed, at):
-        """New numbers, but those of locked hands, which are what they are."""
+    def kept(x, held, at):
+        """New numbers, but those of locked hands, which are what they are; ``held``: see ``held_of``."""
         if locks:
-            x = number(fixed[at]) if first else x[0], number(fixed[uint32(at + 1)]) if second else x[1]
+            x = number(held[3][at]) if held[1] else x[0], number(held[3][uint32(at + 1)]) if held[2] else x[1]
         return x
 
     return HandParts(part(four), part(held_of), part(kept))
