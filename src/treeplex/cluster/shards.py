@@ -13,6 +13,7 @@ import time
 import warnings
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
+from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -44,7 +45,7 @@ UNITS: Final = {"": 1, "B": 1} | {
 class RayShards:
     """All shards of a run, each a worker of its own."""
 
-    def __init__(self, module: Any, threads: int) -> None:
+    def __init__(self, module: ModuleType, threads: int) -> None:
         self._ray, self._threads = module, threads
         self._actors: list[Any] = []
         self._calls: list[Any] = []  # of each, ready to be sent
@@ -103,7 +104,7 @@ class RayShards:
         )
         return remote.remote(order, __version__)
 
-    def _in_time(self, reference: Any, k: int, until: float) -> bool:
+    def _in_time(self, reference: object, k: int, until: float) -> bool:
         """Has an answer come until then?"""
         done, _ = self._ray.wait([reference], timeout=max(until - time.monotonic(), 0.0))
         if done:
@@ -116,7 +117,7 @@ class RayShards:
         except self._ray.exceptions.RayError:
             return False
 
-    def _answer(self, k: int, reference: Any) -> Any:
+    def _answer(self, k: int, reference: object) -> Any:
         """An answer, a refusal of the worker's own, or ``LostError``."""
         try:
             return self._ray.get(reference)
@@ -171,7 +172,7 @@ def _gpus(order: Order) -> int:
 
 @contextmanager
 def sharding(
-    module: Any, workers: int | None, threads: int, worker_memory: str | int | None, *, gpus: bool = False
+    module: ModuleType, workers: int | None, threads: int, worker_memory: str | int | None, *, gpus: bool = False
 ) -> Generator[Sharding]:
     """Workers of a cluster for a game that will be cut, with a GPU each if asked for; they go when this ends."""
     memory, each, there = bytes_of(worker_memory), max(threads, 1), nodes(module)
