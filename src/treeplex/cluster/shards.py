@@ -64,7 +64,7 @@ class RayShards:
         if late:
             for actor in new.values():
                 self._ray.kill(actor)
-            need, gpu = max(orders[k].words["memory"] for k in late), ", a GPU" * _gpus(orders[0])
+            need, gpu = max(orders[k].words["memory"] for k in late), ", a GPU" * orders[0].gpus
             raise LostError(
                 f"{len(late)} of {len(orders)} workers found no place within {PLACING:.0f} s: each takes"
                 f" {self._threads} CPU{'s' * (self._threads > 1)}{gpu} and {need / 1e9:.2f} GB; see: ray status."
@@ -97,7 +97,7 @@ class RayShards:
     def _new(self, order: Order) -> Any:
         remote = self._ray.remote(ShardWorker).options(
             num_cpus=self._threads,
-            num_gpus=_gpus(order),
+            num_gpus=order.gpus,
             memory=order.words["memory"],
             max_restarts=0,
             max_task_retries=0,
@@ -163,11 +163,6 @@ def whole(answer: Sequence[Given]) -> Given:
     if not any(rest):
         return first
     return {name: np.concatenate([piece[name] for piece in answer]) for name in first}
-
-
-def _gpus(order: Order) -> int:
-    """How many a worker has to itself: Ray shows it no other, so that it is the first one there."""
-    return int(order.needs_gpu)
 
 
 @contextmanager

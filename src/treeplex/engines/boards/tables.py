@@ -97,12 +97,8 @@ def plays_apart(scheme: Scheme) -> bool:
 
 def array_counts(scheme: Scheme) -> tuple[int, int, int]:
     """Numbers per action and hand of ``HandLearner.regret``, ``average`` and ``predicted``."""
-    return memory_rows(scheme), 1, int(plays_apart(scheme))
-
-
-def memory_rows(scheme: Scheme) -> int:
-    """Numbers per action and hand in what ``HandLearner.regret`` has: regrets, or the memory of a rule."""
-    return scheme.rule.memory if isinstance(scheme.rule, Rule) else 1
+    rows = scheme.rule.memory if isinstance(scheme.rule, Rule) else 1
+    return rows, 1, int(plays_apart(scheme))
 
 
 def numbers_beside(scheme: Scheme) -> int:

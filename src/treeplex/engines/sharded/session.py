@@ -18,11 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.engines.protocol import Array, Cost, Engine, Scheme
-from treeplex.engines.sharded.shards import LEARN, RESTORE, SAVE, START, Given, Order, Shards, Stamp, payload
+from treeplex.engines.sharded.shards import FORMAT, LEARN, RESTORE, SAVE, START, Given, Order, Shards, Stamp, payload
 from treeplex.errors import ParameterError
-from treeplex.tensors import CHECKPOINT, Tensors, mapped_tensors, write_tensors
+from treeplex.tensors import CHECKPOINT, Tensors, mapped_tensors
 
-FORMAT: Final = "treeplex-shard-1"
 FOLDER: Final = "shards"
 """Of a run folder: where shards write."""
 
@@ -173,11 +172,6 @@ def files_of(tensors: Mapping[str, Array], folder: Path | None) -> list[dict[str
         {"path": str((folder / FOLDER / Path(file["name"]).name).absolute()), "part": file["part"], "run": words["run"]}
         for file in words["files"]
     ]
-
-
-def write_part(path: str, run: str, iteration: int, part: Sequence[int], tensors: Mapping[str, Array]) -> None:
-    """A shard's own file."""
-    write_tensors(Path(path), FORMAT, tensors, {"run": run, "iteration": iteration, "part": part})
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 
 from treeplex.arrays import Ints
 from treeplex.engines.boards.cuda.arrays import FOLDS, ITEM, MORE, NO_ROW, OWN_ACTIONS, SHOWS, DeviceBetting, Words
-from treeplex.engines.boards.streets import Decision, End, Street, Way, amounts
+from treeplex.engines.boards.streets import Decision, End, Street, Way, amounts, by_row
 from treeplex.games.holdem.classes import EVERY_BOARD
 from treeplex.games.holdem.spot import Spot
 
@@ -60,7 +61,7 @@ def betting_tables(spot: Spot, street: Street, learner: int, entry: Ints, work: 
         row = _Rows(street.roots, base[0], base[1])
         opened = len(nodes[opponent]), len(nodes[learner])
         rows = 1 + slots[opponent]
-        for place, below in _by_row(row, opponent, parts.terminals[root]).items():
+        for place, below in by_row(parts.terminals[root], partial(row.of, opponent)).items():
             chips = [amounts(spot, end.node, learner) for end in below]
             shows, folds = (any(amount[kind] for amount in chips) for kind in (0, 1))
             extra = rows if shows and folds else -1
@@ -124,14 +125,6 @@ class _Rows(NamedTuple):
         """The same among all street roots and slots."""
         slot = place.sequences[player]
         return place.root if slot < 0 else self.roots + slot
-
-
-def _by_row(row: _Rows, opponent: int, ends: list[End]) -> dict[int, list[End]]:
-    """Terminals that share a reach row."""
-    found: dict[int, list[End]] = {}
-    for end in ends:
-        found.setdefault(row.of(opponent, end), []).append(end)
-    return found
 
 
 def _words(records: Sequence[Sequence[int]]) -> Words:

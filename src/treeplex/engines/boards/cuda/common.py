@@ -22,18 +22,9 @@ SECTOR: Final = 32  # bytes that memory is asked for at a time
 WORD: Final = 2**32 - 1
 
 
-class StreetParts(NamedTuple):
+class Common(NamedTuple):
     """Parts of kernels, of numbers in one storage."""
 
-    down: Any
-    up: Any
-
-
-class Common(NamedTuple):
-    """What they are made of."""
-
-    word: Any
-    closed: Any
     is_locked: Any
     lock_of: Any
     shared_out: Any
@@ -130,7 +121,7 @@ def common(storage: str, locks: bool) -> Common:
             at, a = uint32(at + width), uint32(a + 1)
         return mixed(total, weighted, plain, actions)
 
-    return Common(word, closed, part(is_locked), part(lock_of), shared_out, mixed, value, part(expect))
+    return Common(part(is_locked), part(lock_of), shared_out, mixed, value, part(expect))
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Going down through the opponent's decisions on a board: reach of every action, and its average; see ``street``."""
+"""Going down through the opponent's decisions on a board: reach of every action, and its average; see ``kernels``."""
 
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from treeplex.engines.boards.cuda import arrays as layout
-from treeplex.engines.boards.cuda.common import common, fetching, part, place_of
+from treeplex.engines.boards.cuda.common import closed, common, fetching, part, place_of, word
 from treeplex.engines.boards.cuda.hands import SOON, two_hands
 from treeplex.engines.boards.cuda.meeting import uint64
 from treeplex.engines.boards.cuda.pairs import pairs
@@ -80,7 +80,7 @@ def root_down(storage: str, learn: bool, locks: bool) -> Any:
     zero = number(0.0)
     none = (zero, zero)
     nothing = (none, none, none, none)
-    load, store, some, word = pairs(number).load, pairs(number).store, pairs(number).some, common(storage, locks).word
+    load, store, some = pairs(number).load, pairs(number).store, pairs(number).some
     (four, held_of, _), share = two_hands(storage, locks), sharing(storage, learn, locks)
 
     def down_root(betting, root, width, stride, reach, source, average, rows, facing, decision, weight, prune, alive,
@@ -126,8 +126,8 @@ def root_down(storage: str, learn: bool, locks: bool) -> Any:
 @cache
 def going_down(storage: str, learn: bool, locks: bool) -> Any:
     """The part of kernels for numbers of a storage, of passes that learn or that do not."""
-    store, word, closed = pairs(STORAGES[storage].work).store, *common(storage, locks)[:2]
-    fetch, down_root = fetching(storage), root_down(storage, learn, locks)
+    store, fetch = pairs(STORAGES[storage].work).store, fetching(storage)
+    down_root = root_down(storage, learn, locks)
 
     def down(betting, cards, board, n, end, facing, weight, t, prune, above, above_alive, stamp, chance, rows, alive,
              shared, me, threads, begin):  # fmt: skip

@@ -147,8 +147,14 @@ class BoardsOnGPU:
         self._elements = [(game.elements(player), game.decisions(player)) for player in (0, 1)]
         self._start = [cuda.to_device(game.weights(player).astype(self._work)) for player in (0, 1)]
         self._none, self._no_scale = cuda.to_device(np.zeros(1, storage)), cuda.to_device(np.zeros(1, np.float32))
-        self.frozen = self.sent_locks(fix(game, storage))
-        self._told_hands = self.sent_hands(told(game, storage))
+        frozen = fix(game, storage)
+        self.locks = any((where != FREE).any() for where in frozen.where)  # if there are none, kernels do not look
+        first, second = (cuda.to_device(_some(where if self.locks else where[:0])) for where in frozen.where)
+        self.frozen = Locked((first, second), Sources(*(cuda.to_device(_some(rows)) for rows in frozen.rows)))
+        self._told_hands = [
+            (cuda.to_device(_some(places)), cuda.to_device(_some(numbers)), len(places))
+            for places, numbers in told(game, storage)
+        ]
         self._sums: Sources | None = None  # averages over all blocks, for evaluations
         self._clock = _new_clock(PLANNED)
         self._entered = [(self._start[1 - player], self._clock.stamp) for player in (0, 1)]  # reach, and marks of rows
@@ -165,18 +171,6 @@ class BoardsOnGPU:
             self._calls = [Calls(cuda.to_device(_some(each)), none) for each in constants_of(game, rule)]
         self._recorded: tuple[Any, Callable[[], None]] | None = None
         self._evaluation: tuple[Any, Callable[[], None]] | None = None
-
-    def sent_locks(self, frozen: Locked) -> tuple[tuple[Any, Any], Sources]:
-        """Locked decisions on the GPU; kernels do not look where there are none (``locks``)."""
-        self.locks = any((where != FREE).any() for where in frozen.where)
-        first, second = (cuda.to_device(_some(where if self.locks else where[:0])) for where in frozen.where)
-        return (first, second), Sources(*(cuda.to_device(_some(rows)) for rows in frozen.rows))
-
-    def sent_hands(self, listed: Sequence[tuple[Array, Array]]) -> list[tuple[Any, Any, int]]:
-        """Places of locked hands' numbers, those numbers, and how many they are; of each player."""
-        return [
-            (cuda.to_device(_some(places)), cuda.to_device(_some(numbers)), len(places)) for places, numbers in listed
-        ]
 
     def send(self, learners: Sequence[HandLearner]) -> Learners:
         """Learners on the GPU."""

@@ -1,7 +1,7 @@
-"""The same as ``street`` for numbers of 16 bits, whose scale is that of a whole decision: a block has all its hands.
+"""As ``down`` and ``up``, for numbers of 16 bits, whose scale is that of a whole decision: a block has all its hands.
 
 New numbers of a decision are computed twice, to find the largest and then to round them (``updates.storage``); so its
-threads wait for each other. Passes that do not learn are those of ``street``, in numbers of another type.
+threads wait for each other. Passes that do not learn are those of ``down`` and ``up``, in numbers of another type.
 """
 
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
@@ -17,7 +17,7 @@ import numpy as np
 
 from treeplex.engines.boards.arrays import ALL_LOCKED
 from treeplex.engines.boards.cuda import arrays as layout
-from treeplex.engines.boards.cuda.common import StreetParts, common, part, place_of
+from treeplex.engines.boards.cuda.common import closed, common, part, place_of, word
 from treeplex.engines.boards.cuda.meeting import meet_block, top, uint64
 from treeplex.kernels.cuda.kernels import SIMULATED, rule, select, tail, uint32
 from treeplex.updates.rules import decayed
@@ -51,7 +51,7 @@ def decision_down(storage: str, locks: bool) -> Any:
     """How a decision of the opponent goes down."""
     number, whole = STORAGES[storage].work, np.int16
     zero, least, largest = number(0.0), number(LEAST), number(LARGEST)
-    word, _, is_locked, _, shared_out, _, _, _ = common(storage, locks)
+    is_locked, shared_out = common(storage, locks).is_locked, common(storage, locks).shared_out
     dithered, lock_at = rounding(storage, locks)
 
     def down_decision(record, width, stride, reached, source, average, start, rows, facing, place, weight, t, prune,
@@ -109,12 +109,11 @@ def decision_down(storage: str, locks: bool) -> Any:
 @cache
 def going_down(storage: str, locks: bool) -> Any:
     """The part that goes down."""
-    word, closed = common(storage, locks).word, common(storage, locks).closed
     down_decision = decision_down(storage, locks)
 
     def down(betting, cards, board, n, end, facing, weight, t, prune, above, above_alive, stamp, chance, rows, alive,
              shared, me, threads, begin):  # fmt: skip
-        """As ``street``."""
+        """As ``down.going_down``."""
         told = tail(cards.board, uint32(board * layout.BOARD_WORDS))
         width, stride = word(told, layout.BOARD_THEIRS), word(told, layout.BOARD_STRIDE)
         over_marks, texture = word(told, layout.BOARD_OVER_MARKS), word(told, layout.BOARD_TEXTURE)
@@ -156,7 +155,7 @@ def decision_up(storage: str, locks: bool) -> Any:
     """How a decision of the learner goes up."""
     number, whole, decay = STORAGES[storage].work, np.int16, rule(decayed, where=select)
     zero, least, largest = number(0.0), number(LEAST), number(LARGEST)
-    word, _, is_locked, _, _, _, value, expect = common(storage, locks)
+    is_locked, _, _, _, value, expect = common(storage, locks)
     dithered, _ = rounding(storage, locks)
 
     def up_decision(betting, record, width, stride, teach, regret, start, rows, learning, place, positive, negative,
@@ -204,12 +203,12 @@ def going_up(storage: str, locks: bool) -> Any:
     """The part that goes up."""
     number = STORAGES[storage].work
     zero, one = number(0.0), number(1.0)
-    word, closed, value = common(storage, locks).word, common(storage, locks).closed, common(storage, locks).value
+    value = common(storage, locks).value
     up_decision, (_, lock_at) = decision_up(storage, locks), rounding(storage, locks)
 
     def up(betting, cards, board, n, end, learning, good, bad, predict, t, best, rows, alive, stamp, owns, factors,
            found, shared, me, threads, begin):  # fmt: skip
-        """As ``street``; there are no predictive rules in 16 bits."""
+        """As ``up.going_up``; there are no predictive rules in 16 bits."""
         told = tail(cards.board, uint32(board * layout.BOARD_WORDS))
         width, stride = word(told, layout.BOARD_WIDTH), word(told, layout.BOARD_STRIDE)
         roots = uint32(len(betting.root) // layout.ROOT_WORDS)
@@ -249,9 +248,3 @@ def going_up(storage: str, locks: bool) -> Any:
             n, to = uint32(n + 1), uint32(to + width)
 
     return part(up)
-
-
-@cache
-def street16(storage: str, locks: bool) -> StreetParts:
-    """Parts of passes that learn; ``locks``: may hands be locked?"""
-    return StreetParts(going_down(storage, locks), going_up(storage, locks))

@@ -1,4 +1,4 @@
-"""Going up through the learner's decisions on a board: their values, and what is learnt. See ``street``."""
+"""Going up through the learner's decisions on a board: their values, and what is learnt. See ``kernels``."""
 
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treeplex.engines.boards.cuda import arrays as layout
-from treeplex.engines.boards.cuda.common import common, fetching, part, place_of
+from treeplex.engines.boards.cuda.common import closed, common, fetching, part, place_of, word
 from treeplex.engines.boards.cuda.hands import SOON, two_hands
 from treeplex.engines.boards.cuda.meeting import uint64
 from treeplex.engines.boards.cuda.pairs import pairs
@@ -209,7 +209,7 @@ def root_up(storage: str, learn: bool, locks: bool) -> Any:
     zero = number(0.0)
     none = (zero, zero)
     nothing = (none, none, none, none)
-    word, store = common(storage, locks).word, pairs(number).store
+    store = pairs(number).store
     four, held_of, _ = two_hands(storage, locks)
     values, teach = first_values(storage), teaching(storage, locks)
     played, best_of = valued(storage, locks)
@@ -258,8 +258,8 @@ def going_up(storage: str, learn: bool, locks: bool) -> Any:
     number = STORAGES[storage].work
     zero = number(0.0)
     none = (zero, zero)
-    word, closed, fetch = common(storage, locks).word, common(storage, locks).closed, fetching(storage)
-    store, value, up_root = pairs(number).store, items_of(storage).value, root_up(storage, learn, locks)
+    store, value, fetch = pairs(number).store, items_of(storage).value, fetching(storage)
+    up_root = root_up(storage, learn, locks)
 
     def up(betting, cards, board, n, end, learning, good, bad, predict, t, best, rows, alive, stamp, owns, factors,
            found, shared, me, threads, begin):  # fmt: skip
