@@ -41,7 +41,6 @@ FIRST_STREET = BoardRun(0, 0)
 class Piece(NamedTuple):
     """Numbers that two parts have both: where they begin in either, and how many they are."""
 
-    kind: int  # ELEMENTS or DECISIONS
     source: int
     target: int
     size: int
@@ -69,21 +68,21 @@ def part_of(game: HoldemGame, run: BoardRun) -> HoldemGame:
     return replace(game, boards=local, deals=deals)
 
 
-def pieces(game: HoldemGame, player: int, source: BoardRun, target: BoardRun) -> Iterator[Piece]:
-    """What numbers two parts of a subgame have both, those of the first street among them."""
+def pieces(game: HoldemGame, player: int, kind: int, source: BoardRun, target: BoardRun) -> Iterator[Piece]:
+    """What ELEMENTS or DECISIONS two parts of a subgame have both, those of the first street among them."""
     common = BoardRun(max(source.begin, target.begin), min(source.end, target.end))
-    for kind, edges in enumerate(_edges(game, player)):
-        top = int(edges[0][-1])
-        yield Piece(kind, 0, 0, top)
-        if common.begin >= common.end:
-            continue
-        at = [top, top]
-        for depth in range(1, len(edges)):
-            (begin, end), edge = _ranges(game, common)[depth - 1], edges[depth]
-            spans = [_ranges(game, run)[depth - 1] for run in (source, target)]
-            before = [int(edge[begin] - edge[first]) for first, _ in spans]
-            yield Piece(kind, at[0] + before[0], at[1] + before[1], int(edge[end] - edge[begin]))
-            at = [place + int(edge[last] - edge[first]) for place, (first, last) in zip(at, spans, strict=True)]
+    edges = _edges(game, player)[kind]
+    top = int(edges[0][-1])
+    yield Piece(0, 0, top)
+    if common.begin >= common.end:
+        return
+    at = [top, top]
+    for depth, edge in enumerate(edges[1:]):
+        begin, end = _ranges(game, common)[depth]
+        spans = [_ranges(game, run)[depth] for run in (source, target)]
+        before = [int(edge[begin] - edge[first]) for first, _ in spans]
+        yield Piece(at[0] + before[0], at[1] + before[1], int(edge[end] - edge[begin]))
+        at = [place + int(edge[last] - edge[first]) for place, (first, last) in zip(at, spans, strict=True)]
 
 
 def carry(
@@ -95,7 +94,7 @@ def carry(
         kind = DECISIONS if name in PER_DECISION else ELEMENTS
         if not len(array) and not len(given):
             continue
-        listed = [piece for piece in pieces(game, player, of, to) if piece.kind == kind]
+        listed = list(pieces(game, player, kind, of, to))
         if given.dtype != array.dtype or max(piece.source + piece.size for piece in listed) > len(given):
             raise ValueError(f"{name} is {given.dtype}{list(given.shape)}, not {array.dtype} of boards {of}")
         for piece in listed:

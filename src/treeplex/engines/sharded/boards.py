@@ -134,7 +134,6 @@ class ShardedBoards(ShardedEngine):
         if MANIFEST in tensors:
             files = files_of(tensors, self.session.folder)
             tables = self.trunk.unpacked(tensors, "trunk")
-            self.session.resumed(files)
         else:
             tables = self.trunk.host_tables()._replace(iteration=int(tensors["state.iteration"].item()))
             tables = carry_part(self.game, tensors, whole(self.game), tables, FIRST_STREET)

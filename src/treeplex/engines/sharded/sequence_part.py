@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,9 +53,11 @@ class SequencePart:
             return rule.call(self.payoffs, int(np.diff(side.first).max(initial=1)))
         return Matching(rule.predict)
 
-    def check(self, t: int, player: int) -> None:
-        """Raise if a rule that is a function has failed in iteration ``t``."""
-        rule, call = self.scheme.rule, self.rules[player]
+    def learn(self, kernel: Callable[..., None], player: int, plan: Array, t: int) -> None:
+        """Let a kernel of ``sequence.cpu.cut`` learn; raise if a rule that is a function has failed in iteration t."""
+        side, rule, call = self.sides[player], self.scheme.rule, self.rules[player]
+        here = self.stored[player], SIGNS[player], plan, self.learners[player], call
+        kernel(side.treeplex, side.role, *here, self.values[player], self.boundary[player], self.step(t))
         if isinstance(rule, Rule) and isinstance(call, RuleCall):
             rule.check([call], f"in iteration {t:,}")
 

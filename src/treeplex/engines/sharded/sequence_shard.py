@@ -13,7 +13,7 @@ from treeplex.engines.sequence.cpu import cut as kernels
 from treeplex.engines.sequence.cpu.treeplex import extended_plan
 from treeplex.engines.sequence.cut import Side
 from treeplex.engines.sequence.partition import BOUNDARY
-from treeplex.engines.sharded.sequence_part import SIGNS, SequencePart, filled, own_of
+from treeplex.engines.sharded.sequence_part import SequencePart, filled, own_of
 from treeplex.engines.sharded.shards import FINISH, VALUE, Given, Order, OutOfStepError, Shard
 from treeplex.tensors import Tensors
 
@@ -76,19 +76,7 @@ class SequenceShard(Shard):
         if player == 0:
             part.fade(t)
         side, plan = part.sides[player], part.learners[opponent].plan
-        kernels.learn_below(
-            side.treeplex,
-            side.role,
-            part.stored[player],
-            SIGNS[player],
-            plan,
-            part.learners[player],
-            part.rules[player],
-            part.values[player],
-            part.boundary[player],
-            part.step(t),
-        )
-        part.check(t, player)
+        part.learn(kernels.learn_below, player, plan, t)
         self.behind = player, t
         return {"shown": plan[self.shown[opponent]], "boundary": part.boundary[player][side.role == BOUNDARY]}
 

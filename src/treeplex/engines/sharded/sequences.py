@@ -24,7 +24,7 @@ from treeplex.engines.sequence.cut import CutGame, Side, cut_at
 from treeplex.engines.sequence.engine import SequenceEngine, SequenceTables, TabularProfile
 from treeplex.engines.sequence.evaluate import in_payoffs
 from treeplex.engines.sequence.rules import payoff_range
-from treeplex.engines.sharded.sequence_part import SIGNS, SequencePart, filled, own_places
+from treeplex.engines.sharded.sequence_part import SequencePart, filled, own_places
 from treeplex.engines.sharded.session import (
     MANIFEST,
     PROCESS,
@@ -103,20 +103,7 @@ class ShardedSequences(ShardedEngine):
         for links, answer in zip(self.cut.links, answers, strict=True):
             plan[links[opponent].shown_here] = answer["shown"]
             trunk.boundary[player][links[player].boundary_here] = answer["boundary"]
-        side = trunk.sides[player]
-        kernels.learn_above(
-            side.treeplex,
-            side.role,
-            trunk.stored[player],
-            SIGNS[player],
-            plan,
-            trunk.learners[player],
-            trunk.rules[player],
-            trunk.values[player],
-            trunk.boundary[player],
-            trunk.step(t),
-        )
-        trunk.check(t, player)
+        trunk.learn(kernels.learn_above, player, plan, t)
 
     def _known_of(self, player: int, shard: int) -> Given:
         return {"plan": self.trunk.learners[player].plan[self.cut.links[shard][player].known]}
@@ -182,7 +169,6 @@ class ShardedSequences(ShardedEngine):
             files += files_of(tensors, self.session.folder)
         trunk.learners = trunk.fresh()
         filled(trunk, tensors, files[1:], iteration)
-        self.session.resumed(files)
         self.session.restore(iteration, files)
         return SequenceTables(trunk.learners, iteration)
 

@@ -59,7 +59,8 @@ class ShardSession:
         self.ask(0, 0, START, given or [nothing] * len(self.orders))
 
     def restore(self, iteration: int, files: Sequence[Given]) -> None:
-        """All shards, as these files have them."""
+        """All shards, as these files have them: those of the checkpoint that a run goes on from."""
+        self.kept = [Path(file["path"]).name for file in files if file["run"] is not None]
         self._begin()
         self.ask(iteration, 0, RESTORE, [{"files": list(files)}] * len(self.orders))
 
@@ -88,10 +89,6 @@ class ShardSession:
         files = [{"name": name, "part": order.words["part"]} for name, order in zip(names, self.orders, strict=True)]
         words = json.dumps({"run": self.run, "iteration": iteration, "files": files})
         return {MANIFEST: np.frombuffer(words.encode(), dtype=np.uint8)}
-
-    def resumed(self, files: Sequence[Given]) -> None:
-        """The files of the checkpoint that a run goes on from."""
-        self.kept = [Path(file["path"]).name for file in files]
 
     def whole_file(self, part: Sequence[int]) -> Given:
         """The checkpoint of one machine, which has all parts."""

@@ -31,7 +31,7 @@ def called_root(storage: str, locks: bool, called: Called) -> Any:
     """How the decisions below a street root go up, for one hand."""
     number, rows_of, most = STORAGES[storage].work, called.rows, called.actions
     zero, call = number(0.0), call_update(called)
-    is_locked, lock_of, _, _, value, expect = common(storage, locks)
+    is_locked, lock_at, _, _, value, expect = common(storage, locks)
 
     def up_decision(betting, record, width, stride, learning, base, mine, h, held, lock, locked, t, calls):
         """The value of one decision to one hand, which is learnt from unless the hand is locked or padding."""
@@ -69,8 +69,8 @@ def called_root(storage: str, locks: bool, called: Called) -> Any:
             d = uint32(d - layout.OWN_WORDS)
             record = tail(betting.own, d)
             if alive[uint32(marks + word(record, layout.REACHED))] == stamp:
-                lock = lock_of(learning.where, place_of(decision, word(record, layout.OWN_NUMBER)))
-                locked = learning.locked[uint64(lock if lock >= 0 else 0) :]
+                place = place_of(decision, word(record, layout.OWN_NUMBER))
+                lock, locked = lock_at(learning.where, learning.locked, place)
                 up_decision(betting, record, width, stride, learning, start, rows, h, held, lock, locked, t, calls)
             else:
                 rows[uint32(word(record, layout.VALUE) * stride)] = zero

@@ -169,8 +169,7 @@ class BoardsOnGPU:
             self._called = Called(rule.update, rule.memory, rule.constants is not None, game.action_counts[-1])
             none = cuda.to_device(np.zeros(1, np.int32))
             self._calls = [Calls(cuda.to_device(_some(each)), none) for each in constants_of(game, rule)]
-        self._recorded: tuple[Any, Callable[[], None]] | None = None
-        self._evaluation: tuple[Any, Callable[[], None]] | None = None
+        self._recorded: dict[str, tuple[object, Callable[[], None]]] = {}
 
     def send(self, learners: Sequence[HandLearner]) -> Learners:
         """Learners on the GPU."""
@@ -183,13 +182,17 @@ class BoardsOnGPU:
 
     def new_learners(self, counts: Counts) -> Learners:
         """Nothing is known yet; of a game without locks."""
+        kinds = *[self.storage] * 3, np.int32, np.float32, np.float32
+        first, second = (HandLearner(*map(zeros, lengths, kinds)) for lengths in self._lengths(counts))
+        return first, second
+
+    def _lengths(self, counts: Counts) -> list[tuple[int, ...]]:
+        """Of the arrays of both players' learners."""
         scaled = STORAGES[self.storage].scaled
-        made: list[HandLearner] = []
-        for numbers, decisions in self._elements:
-            scales, last = decisions if scaled else 0, zeros(decisions, np.int32)
-            regret, average, predicted = (zeros(count * numbers, self.storage) for count in counts)
-            made.append(HandLearner(regret, average, predicted, last, *(zeros(scales, np.float32) for _ in range(2))))
-        return made[0], made[1]
+        return [
+            (*(count * numbers for count in counts), decisions, scaled * decisions, scaled * decisions)
+            for numbers, decisions in self._elements
+        ]
 
     def hold(self, targets: Iterable[tuple[Array, Array] | Sources]) -> None:
         """Write locked strategies into both players' arrays."""
@@ -201,11 +204,9 @@ class BoardsOnGPU:
 
     def fetched(self, learners: Learners, counts: Counts) -> Learners:
         """Copies on the CPU, as long as the CPU's."""
-        scaled, found = STORAGES[self.storage].scaled, list[HandLearner]()
-        for learner, (numbers, decisions) in zip(learners, self._elements, strict=True):
-            lengths = *(count * numbers for count in counts), decisions, scaled * decisions, scaled * decisions
-            found.append(HandLearner(*(here(array, size) for array, size in zip(learner, lengths, strict=True))))
-        return found[0], found[1]
+        pairs = zip(learners, self._lengths(counts), strict=True)
+        first, second = (HandLearner(*map(here, learner, lengths)) for learner, lengths in pairs)
+        return first, second
 
     def fade(self, learners: Learners, factor: float, earlier: Earlier = ()) -> None:
         """Multiply both players' averages; in 16 bits, the scales of their decisions."""
@@ -248,26 +249,24 @@ class BoardsOnGPU:
         self.tell(schedules, first)
         self._now += count
         key = (id(learners[0].regret), rule, len(self._clock.weight))
-        if count and (self._recorded is None or self._recorded[0] != key):
-            self._iteration(learners, rule)  # compiles, which must not happen while launches are recorded
-            self._recorded = (key, self.stream.recorded(lambda: self._iteration(learners, rule)))
-            count -= 1
-        if self._recorded is not None:
-            for _ in range(count):
-                self._recorded[1]()
-        self.stream.wait()
+        self._repeat("iteration", key, partial(self._iteration, learners, rule), count)
 
     def values(self, sources: Sources, passes: Sequence[tuple[int, int]]) -> Floats:
         """[passes, H] what up to four passes (player, BEST or VALUE) find for the player's hands at the root."""
         key = (*(id(source) for source in sources), tuple(passes), len(self._clock.weight))
-        if self._evaluation is None or self._evaluation[0] != key:
-            self._evaluate(sources, passes)
-            self._evaluation = (key, self.stream.recorded(lambda: self._evaluate(sources, passes)))
-        else:
-            self._evaluation[1]()
-        self.stream.wait()
+        self._repeat("evaluation", key, partial(self._evaluate, sources, passes), 1)
         found: Floats = self._kept.copy_to_host()[: len(passes)].astype(np.float64)
         return found
+
+    def _repeat(self, name: str, key: object, launches: Callable[[], None], count: int) -> None:
+        """Launch so many times what is recorded under a name, or record it if that was something else."""
+        if count and (name not in self._recorded or self._recorded[name][0] != key):
+            launches()  # compiles, which must not happen while launches are recorded
+            self._recorded[name] = key, self.stream.recorded(launches)
+            count -= 1
+        for _ in range(count):
+            self._recorded[name][1]()
+        self.stream.wait()
 
     def launches(self, step: DevicePass) -> list[list[Launches]]:
         """The launches of a pass, from the root and back: phases of launches that may go side by side.

@@ -28,22 +28,16 @@ seed_of: Any = dither_seed if SIMULATED else rule(dither_seed)  # compiled: NumP
 
 
 @cache
-def rounding(storage: str, locks: bool) -> tuple[Any, Any]:
-    """``dithered`` and ``lock_at``: how numbers are rounded, and which are not."""
+def rounding(storage: str) -> Any:
+    """How numbers are rounded."""
     number, whole, most = STORAGES[storage].work, np.int16, int(LARGEST)
-    lock_of = common(storage, locks).lock_of
 
     def dithered(x, seed, k):
         """x rounded down after a dither of number k of its group: ``updates.storage``."""
         u = number((np.int64(seed) + np.int64(k) * LATTICE & MASK) >> 8) * number(2.0**-24)
         return whole(min(math.floor(x + u), most))
 
-    def lock_at(where, rows, place):
-        """Where a decision's locked rows are, and those rows."""
-        lock = lock_of(where, place)
-        return lock, rows[uint64(lock if lock >= 0 else 0) :]
-
-    return part(dithered), part(lock_at)
+    return part(dithered)
 
 
 @cache
@@ -51,8 +45,8 @@ def decision_down(storage: str, locks: bool) -> Any:
     """How a decision of the opponent goes down."""
     number, whole = STORAGES[storage].work, np.int16
     zero, least, largest = number(0.0), number(LEAST), number(LARGEST)
-    is_locked, shared_out = common(storage, locks).is_locked, common(storage, locks).shared_out
-    dithered, lock_at = rounding(storage, locks)
+    is_locked, lock_at, shared_out, _, _, _ = common(storage, locks)
+    dithered = rounding(storage)
 
     def down_decision(record, width, stride, reached, source, average, start, rows, facing, place, weight, t, prune,
                       alive, mark, stamp, shared, me, threads):  # fmt: skip
@@ -156,7 +150,7 @@ def decision_up(storage: str, locks: bool) -> Any:
     number, whole, decay = STORAGES[storage].work, np.int16, rule(decayed, where=select)
     zero, least, largest = number(0.0), number(LEAST), number(LARGEST)
     is_locked, _, _, _, value, expect = common(storage, locks)
-    dithered, _ = rounding(storage, locks)
+    dithered = rounding(storage)
 
     def up_decision(betting, record, width, stride, teach, regret, start, rows, learning, place, positive, negative,
                     lock, locked, t, shared, me, threads):  # fmt: skip
@@ -203,8 +197,11 @@ def going_up(storage: str, locks: bool) -> Any:
     """The part that goes up."""
     number = STORAGES[storage].work
     zero, one = number(0.0), number(1.0)
-    value = common(storage, locks).value
-    up_decision, (_, lock_at) = decision_up(storage, locks), rounding(storage, locks)
+    value, lock_at, up_decision = (
+        common(storage, locks).value,
+        common(storage, locks).lock_at,
+        decision_up(storage, locks),
+    )
 
     def up(betting, cards, board, n, end, learning, good, bad, predict, t, best, rows, alive, stamp, owns, factors,
            found, shared, me, threads, begin):  # fmt: skip
