@@ -60,7 +60,7 @@ class Launch(NamedTuple):
     shared: int  # bytes of shared memory
     arguments: tuple[Any, ...]
 
-    def on(self, stream: Any) -> None:
+    def on(self, stream: object) -> None:
         """Launch it."""
         self.kernel[self.blocks, self.threads, stream, self.shared](*self.arguments)
 
@@ -431,7 +431,7 @@ class BoardsOnGPU:
         cuda.synchronize()  # copies are on another stream
 
 
-def _one_by_one(launches: Launches, stream: Any) -> None:
+def _one_by_one(launches: Launches, stream: object) -> None:
     for launch in launches:
         launch.on(stream)
 
