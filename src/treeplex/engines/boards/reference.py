@@ -39,6 +39,11 @@ NONE: Final[Floats] = np.zeros(0)
 TINY: Final = 1e-30  # sums of regrets or averages up to here count as none
 
 
+def first_child(node: BettingNode, board: tuple[int, ...], card: int) -> BettingNode:
+    """What follows a chance node where the class of the card does not matter."""
+    return node.children[0]
+
+
 class Rules(NamedTuple):
     """What the recursion needs to know. Nodes have ``kind``, ``player``, ``actions``, ``children`` and ``paid``.
 
@@ -63,9 +68,8 @@ class Rules(NamedTuple):
     constants: tuple[Floats, Floats] = (NONE, NONE)  # of that rule, for either player
     locked: Mapping[Key, Floats] = MappingProxyType({})  # [actions, H] strategies that are fixed; zeros: free hands
     leaving: Mapping[Key, Floats] = MappingProxyType({})  # [H] what a recovery game pays for leaving it: action 0
-    child: Callable[[BettingNode, tuple[int, ...], int], BettingNode | None] = lambda node, board, card: node.children[
-        0
-    ]  # None: left out
+    # below a chance node, by the card; None: left out
+    child: Callable[[BettingNode, tuple[int, ...], int], BettingNode | None] = first_child
 
 
 class ScaledNumbers(NamedTuple):
