@@ -55,7 +55,7 @@ def part_of(game: HoldemGame, run: BoardRun) -> HoldemGame:
     """The subgame with some of its boards alone. What is stored for a board is the same, but somewhere else."""
     boards, deals, above = [game.boards[0]], [game.deals[0]], 0
     for depth, (begin, end) in enumerate(_ranges(game, run), 1):
-        boards.append(_sliced(game.boards[depth], begin, end, depth == 1))
+        boards.append(_sliced(game.boards[depth], begin, end))
         deals.append([deal._replace(parent=deal.parent - above) for deal in game.deals[depth][begin:end]])
         above = begin
     local = placed(game.streets, boards)
@@ -133,11 +133,11 @@ def _edges(game: HoldemGame, player: int) -> tuple[list[Offsets], list[Offsets]]
     return elements, decisions
 
 
-def _sliced(boards: Boards, begin: int, end: int, second: bool) -> Boards:
+def _sliced(boards: Boards, begin: int, end: int) -> Boards:
     """Some boards of a street, with indices that begin anew."""
     image = boards.image[begin : end + 1]
     group = boards.group_start[begin : end + 1]
-    pair = [_hands(hands, begin, end, int(image[0]), int(image[-1]), second) for hands in boards.hands]
+    pair = [_hands(hands, begin, end, int(image[0]), int(image[-1])) for hands in boards.hands]
     return Boards(
         (pair[0], pair[1]),
         image - image[0],
@@ -148,11 +148,10 @@ def _sliced(boards: Boards, begin: int, end: int, second: bool) -> Boards:
     )
 
 
-def _hands(hands: Hands, begin: int, end: int, first: int, last: int, second: bool) -> Hands:
+def _hands(hands: Hands, begin: int, end: int, first: int, last: int) -> Hands:
     low, high = int(hands.start[begin]), int(hands.start[end])
     maps = hands.map_start[first : last + 1]
-    images = len(hands.map_start) - 1
-    wide = len(hands.back) // images if second else 0
+    wide = len(hands.back) // (len(hands.map_start) - 1)  # 0 but on the second street
     per_hand = {name: getattr(hands, name)[low:high] for name in ("number", "first", "second", "same")}
     per_board = {name: getattr(hands, name)[begin:end] for name in ("held", "storage", "decision", "shift")}
     return hands._replace(
