@@ -43,7 +43,7 @@ class Both:
 
     def cut(self) -> Any:
         """New shards."""
-        cutting = Cutting(LocalShards(), 2, 1, None, self.algorithm, "a")
+        cutting = Cutting(LocalShards(), 2, algorithm=self.algorithm, run="a")
         execution = Execution("cuda", self.storage, folder=str(self.folder), shards=cutting)
         solver: Any = build(self.algorithm).open(self.game, execution)
         assert len(solver.engine.runs) == 2
