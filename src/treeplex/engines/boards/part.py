@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from treeplex.arrays import Floats
+from treeplex.compile.memory import GIB, available
 from treeplex.engines.boards import arrays as layout
 from treeplex.engines.boards.arrays import Locked, PassRule, Playing, Schedules, Sources, no_learner, plain_rule
 from treeplex.engines.boards.cut import BoardRun, carry, part_of
@@ -21,21 +22,22 @@ from treeplex.engines.boards.tables import (
     Tables,
     bounded_weight,
     check_iterations,
-    fold_blocks,
     new_learners,
     numbers_beside,
     pass_rule,
     played_sources,
     rescale,
-    rescale_to_units,
     saved_earlier,
+    scaled_sums,
     schedules,
     sum_blocks,
 )
 from treeplex.engines.protocol import Scheme
+from treeplex.errors import GameError
 from treeplex.tensors import restored
-from treeplex.updates.blocks import Earlier, due
-from treeplex.updates.schedules import stretches
+from treeplex.updates import blocks
+from treeplex.updates.blocks import Earlier
+from treeplex.updates.schedules import stretches, unit_before
 
 AskShards = Callable[[Array, Array], list[tuple[int, int, Array]]]
 """The opponent's reach of street roots and which rows have a hand -> values of boards: begin, end, [boards, ...]."""
@@ -100,13 +102,21 @@ class BoardPart:
 
     def fold(self, tables: AnyTables) -> AnyTables:
         """The tables after an iteration, with which a block of averages may end (``updates.blocks``)."""
-        if not due(tables.iteration, self.storage):
+        if not blocks.due(tables.iteration, self.storage):
             return tables
         return tables._replace(earlier=self.fold_blocks(tables))
 
     def fold_blocks(self, tables: Tables) -> Earlier:
-        """The sums of blocks when one ends."""
-        return fold_blocks(tables.learners, tables.earlier)
+        """The sums of blocks when one ends; averages are modified in place."""
+        averages = [learner.average for learner in tables.learners]
+        if not tables.earlier:
+            need, free = 2 * sum(average.nbytes for average in averages), available()
+            if need > free:
+                raise GameError(
+                    f"Averages of more than {blocks.BEGIN:,} iterations take {need / GIB:,.1f} GiB more, but only"
+                    f" {free / GIB:,.1f} GiB are free; limit the run to {blocks.BEGIN:,} iterations."
+                )
+        return blocks.folded(averages, tables.earlier)
 
     def sources(self, tables: Tables, iterate: str) -> Sources:
         """What strategies are normalised from. Where a decision is locked, the locked strategy replaces sums."""
@@ -163,7 +173,9 @@ class BoardPart:
 
     def restore(self, tables: HandTables) -> Tables:
         """Tables of a checkpoint where passes have them; no regret was touched in an iteration that is yet to come."""
-        return self.send(rescale_to_units(check_iterations(tables), self.weight))
+        learners, iteration, _ = check_iterations(tables)
+        rescale(learners, unit_before(self.weight, iteration, scaled_sums(learners)))
+        return self.send(tables)
 
 
 def carry_part(

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 import numpy as np
 
 from treeplex.arrays import Floats, aligned
-from treeplex.compile.memory import GIB, available
 from treeplex.engines.boards.arrays import Array, HandLearner, PassRule, RuleCalls, Schedules, Sources
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.rows import hand_rows
 from treeplex.engines.protocol import NEXT, Scheme
-from treeplex.errors import GameError, ParameterError
+from treeplex.errors import ParameterError
 from treeplex.kernels.calls import RuleCall
 from treeplex.updates import blocks
 from treeplex.updates.blocks import Earlier
 from treeplex.updates.rule import Rule, zero_memory
-from treeplex.updates.schedules import Schedule, bounded, discounts_at, unit_before, weights_at
+from treeplex.updates.schedules import Schedule, bounded, discounts_at, weights_at
 from treeplex.updates.storage import STORAGES
 from treeplex.updates.turns import ALTERNATING
 
@@ -196,31 +195,13 @@ def check_iterations(tables: HandTables) -> HandTables:
 def rescale(learners: HandLearners, factor: float, earlier: Earlier = ()) -> None:
     """Convert averages to the unit of the next weights, in place; where numbers have a scale, it alone changes."""
     if factor != 1.0:
-        for sums in (*_scaled(learners), *earlier):
+        for sums in (*scaled_sums(learners), *earlier):
             np.multiply(sums, factor, out=sums)
 
 
-def _scaled(learners: HandLearners) -> list[Array]:
+def scaled_sums(learners: HandLearners) -> list[Array]:
+    """What averages are rescaled by: themselves, or the scales of their decisions."""
     return [each.average_scale if len(each.average_scale) else each.average for each in learners]
-
-
-def rescale_to_units(tables: HandTables, weight: Schedule) -> HandTables:
-    """Convert averages of a checkpoint to the unit of their weights, in place."""
-    rescale(tables.learners, unit_before(weight, tables.iteration, _scaled(tables.learners)))
-    return tables
-
-
-def fold_blocks(learners: HandLearners, earlier: Earlier) -> Earlier:
-    """The sums of blocks when one ends (``updates.blocks``); averages are modified in place."""
-    averages = [learner.average for learner in learners]
-    if not earlier:
-        need, free = 2 * sum(average.nbytes for average in averages), available()
-        if need > free:
-            raise GameError(
-                f"Averages of more than {blocks.BEGIN:,} iterations take {need / GIB:,.1f} GiB more, but only"
-                f" {free / GIB:,.1f} GiB are free; limit the run to {blocks.BEGIN:,} iterations."
-            )
-    return blocks.folded(averages, earlier)
 
 
 def sum_blocks(tables: HandTables) -> HandLearners:
