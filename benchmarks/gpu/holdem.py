@@ -202,7 +202,7 @@ class Solve:
         self.iterate(1)
         found: dict[str, list[float]] = {}
         for player in (0, 1):
-            phases = self.gpu.learning(self.learners, self.solver.rule, player)
+            phases = self.gpu.launches(self.gpu.learns(self.learners, self.solver.rule, player))
             launches = [each for phase in phases for these in phase for each in these]
             stream = self.gpu.stream
             for name in dict.fromkeys(each.name for each in launches):

@@ -10,7 +10,7 @@ import pytest
 
 import treeplex as tp
 from cut_games import FLOP, Flaky, alone, over, same, spot
-from treeplex.engines.boards.cut import FIRST_STREET, BoardRun, board_work, part_of, pieces, whole
+from treeplex.engines.boards.cut import ELEMENTS, FIRST_STREET, BoardRun, board_work, part_of, pieces, whole
 from treeplex.engines.boards.game import load_spot
 from treeplex.engines.sequence.cut import cut_at
 from treeplex.engines.sharded.shards import LEARN, START, LostError, Order, OutOfStepError, Stamp, payload
@@ -226,7 +226,7 @@ def test_parts_of_a_spot_have_every_number_once() -> None:
         seen = np.zeros(game.elements(player), dtype=int)
         for run in runs:
             size = part_of(game, run).elements(player)
-            listed = [piece for piece in pieces(game, player, whole(game), run) if piece.kind == 0]
+            listed = list(pieces(game, player, ELEMENTS, whole(game), run))
             assert sum(piece.size for piece in listed) == size
             for piece in listed[1:]:
                 seen[piece.source : piece.source + piece.size] += 1

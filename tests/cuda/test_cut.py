@@ -43,7 +43,7 @@ class Both:
 
     def cut(self) -> Any:
         """New shards."""
-        cutting = Cutting(LocalShards(), 2, 1, None, self.algorithm, "a")
+        cutting = Cutting(LocalShards(), 2, algorithm=self.algorithm, run="a")
         execution = Execution("cuda", self.storage, folder=str(self.folder), shards=cutting)
         solver: Any = build(self.algorithm).open(self.game, execution)
         assert len(solver.engine.runs) == 2
@@ -77,13 +77,12 @@ class Both:
 
 
 def test_rows_are_added_up_as_if_all_boards_were_there() -> None:
-    from treeplex.engines.boards.cuda.cut import shard_plan  # noqa: PLC0415 - not without a GPU
-    from treeplex.engines.boards.cuda.engine import plan  # noqa: PLC0415
+    from treeplex.engines.boards.cuda.engine import part_plan, plan  # noqa: PLC0415 - not without a GPU
     from treeplex.engines.boards.cut import BoardRun, part_of  # noqa: PLC0415
 
     game = load_spot(TURN)
     wanted = plan(game, "float32").levels[0][1].sums.each
-    assert [shard_plan(game, run, "float32").levels[0][0].sums.each for run in (BoardRun(0, 2), BoardRun(2, 3))] == [
+    assert [part_plan(game, "float32", run).levels[0][0].sums.each for run in (BoardRun(0, 2), BoardRun(2, 3))] == [
         wanted
     ] * 2
     few = part_of(game, BoardRun(0, 2)).boards[1].hands[1]

@@ -270,7 +270,7 @@ def test_a_spot_that_grows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("short")
 def test_no_room_for_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("treeplex.engines.boards.tables.available", lambda: 10)
+    monkeypatch.setattr("treeplex.engines.boards.part.available", lambda: 10)
     game = tp.load(RIVER)
     solver = prepared(game, "dcfr")
     state = solver.advance(game, solver.start(game), 11)

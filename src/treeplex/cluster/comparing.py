@@ -14,6 +14,7 @@ from treeplex.arrow import Table
 from treeplex.cluster.connect import attached
 from treeplex.cluster.sweep import swept
 from treeplex.cluster.tasks import check_shared
+from treeplex.compile.game import CompiledGame
 from treeplex.errors import TreeplexError
 from treeplex.limits import Limits
 from treeplex.runs.asking import solving
@@ -24,7 +25,7 @@ from treeplex.runs.solution import Solution
 from treeplex.runs.solve import execute
 from treeplex.runs.status import INTERRUPTED
 
-CompareWatch = Callable[[str, Progress], None] | None
+Watch = Callable[[str, Progress], None] | None
 
 
 class ComparedRun(NamedTuple):
@@ -65,7 +66,7 @@ def wanted_runs(solvers: Mapping[str, Algorithm[Any, Any]], seeds: range, limits
 
 
 def run_here(
-    game: Any, wanted: Sequence[ComparedRun], options: Options, folder: Path | None, watch: CompareWatch
+    game: CompiledGame, wanted: Sequence[ComparedRun], options: Options, folder: Path | None, watch: Watch
 ) -> Compared:
     """One after the other."""
     runs: list[Ran] = []
@@ -85,7 +86,7 @@ def run_here(
 
 
 def run_on_workers(
-    cluster: str, game: Any, wanted: Sequence[ComparedRun], options: Options, folder: Path | None, watch: CompareWatch
+    cluster: str, game: CompiledGame, wanted: Sequence[ComparedRun], options: Options, folder: Path | None, watch: Watch
 ) -> Compared:
     """On a cluster, each run with one thread unless told otherwise; solutions stay where they are found."""
     runs: dict[int, Ran] = {}
@@ -111,20 +112,20 @@ def run_on_workers(
     return Compared(listed, refused, ended < len(wanted) or any(run.status == INTERRUPTED for run in listed))
 
 
-def status_and_log(game: Any, one: ComparedRun, options: Options, folder: Path | None) -> tuple[str, Table]:
+def status_and_log(game: CompiledGame, one: ComparedRun, options: Options, folder: Path | None) -> tuple[str, Table]:
     """On a worker: what came of one run."""
     solution = _solved(game, one, options, folder)
     return solution.status, solution.log
 
 
-def _solved(game: Any, one: ComparedRun, options: Options, folder: Path | None) -> Solution:
+def _solved(game: CompiledGame, one: ComparedRun, options: Options, folder: Path | None) -> Solution:
     """As ``solve`` does it."""
     request = solving(game, one.algorithm, **asdict(one.limits), out=folder and folder / one.label)
     own = replace(options, seed=one.seed, out=request.options.out)
     return execute(replace(request, options=own))
 
 
-def uniform_nash_conv(game: Any) -> float:
+def uniform_nash_conv(game: CompiledGame) -> float:
     """Of the strategies that the CFR family begins with."""
     solver: Any = build("cfr+").open(game, Execution())
     return solver.report(game, solver.start(game), "current").evaluate().nash_conv

@@ -8,6 +8,7 @@ import os
 import socket
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any, Final, NamedTuple
 
 from treeplex.errors import MissingExtraError, ParameterError, TreeplexError, quoted
@@ -34,7 +35,7 @@ class ClusterNode(NamedTuple):
     gpus: float = 0.0
 
 
-def ray() -> Any:
+def ray() -> ModuleType:
     """The package ``ray``, imported now; a refusal if it is not installed."""
     if importlib.util.find_spec("ray") is None:
         raise MissingExtraError("ray", "cluster", "The option 'cluster'")
@@ -44,7 +45,7 @@ def ray() -> Any:
 
 
 @contextmanager
-def attached(cluster: str) -> Generator[Any]:
+def attached(cluster: str) -> Generator[ModuleType]:
     """``ray``, attached to a cluster: "auto", "HOST:PORT" or "ray://HOST:PORT".
 
     A program that is attached already stays so. Every node must have this very version of the package.
@@ -69,7 +70,7 @@ def attached(cluster: str) -> Generator[Any]:
         module.shutdown()
 
 
-def nodes(module: Any) -> list[ClusterNode]:
+def nodes(module: ModuleType) -> list[ClusterNode]:
     """The machines that are there now."""
     found: list[ClusterNode] = []
     for record in module.nodes():
@@ -81,7 +82,7 @@ def nodes(module: Any) -> list[ClusterNode]:
     return found
 
 
-def task(module: Any, function: Callable[..., Any], **resources: Any) -> Callable[..., Any]:
+def task(module: ModuleType, function: Callable[..., Any], **resources: Any) -> Callable[..., Any]:
     """``function`` as a task: called with its arguments it gives a reference to the answer.
 
     A worker of another version refuses it. ``resources``: options of ``ray.remote``.
@@ -90,7 +91,7 @@ def task(module: Any, function: Callable[..., Any], **resources: Any) -> Callabl
     return lambda *arguments: made.remote(__version__, function, *arguments)
 
 
-def on_every_node(module: Any, function: Callable[..., Any], *arguments: Any) -> dict[ClusterNode, Any]:
+def on_every_node(module: ModuleType, function: Callable[..., Any], *arguments: Any) -> dict[ClusterNode, Any]:
     """What ``function`` gives on each node, or the exception that it ends with there; a refusal if one is silent.
 
     Nodes that go in the meantime are left out: Ray lists a node for some seconds after it has gone.
@@ -109,7 +110,7 @@ def on_every_node(module: Any, function: Callable[..., Any], *arguments: Any) ->
     return {node: _outcome(module, reference) for node, reference in asked.items()}
 
 
-def check_versions(module: Any) -> None:
+def check_versions(module: ModuleType) -> None:
     """Refuse a cluster with a node whose package is another version, or that has none."""
     for node, answer in on_every_node(module, socket.gethostname).items():
         if isinstance(answer, TreeplexError):
@@ -132,7 +133,7 @@ def _guarded(version: str, function: Callable[..., Any], *arguments: Any) -> Any
     return function(*arguments)
 
 
-def _outcome(module: Any, reference: Any) -> Any:
+def _outcome(module: ModuleType, reference: object) -> Any:
     """An answer, or the exception in its place: the worker's own, where it is one of ours."""
     try:
         return module.get(reference)

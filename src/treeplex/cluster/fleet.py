@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from types import ModuleType
 from typing import Any, Final, NamedTuple, cast
 
 from treeplex.algorithms.mccfr import MonteCarlo, SamplingStream
@@ -44,7 +45,7 @@ class OnCluster(Algorithm[CompiledGame, Fleet]):
 
     member: MonteCarlo
     name: str  # with every parameter: workers make it anew
-    module: Any = field(repr=False)  # ray
+    module: ModuleType = field(repr=False)  # ray
     game: Any = field(repr=False)  # a reference
     workers: int  # that can advance a stream at the same time
 
@@ -120,7 +121,7 @@ class OnCluster(Algorithm[CompiledGame, Fleet]):
             ) from error
 
 
-def fleet(module: Any, game: Any, algorithm: Algorithm[Any, Any], name: str) -> OnCluster:
+def fleet(module: ModuleType, game: CompiledGame, algorithm: Algorithm[Any, Any], name: str) -> OnCluster:
     """An algorithm with streams, on a cluster; refuses any other."""
     if not isinstance(algorithm, MonteCarlo):
         raise ParameterError(

@@ -13,6 +13,7 @@ import time
 import warnings
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
+from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -44,7 +45,7 @@ UNITS: Final = {"": 1, "B": 1} | {
 class RayShards:
     """All shards of a run, each a worker of its own."""
 
-    def __init__(self, module: Any, threads: int) -> None:
+    def __init__(self, module: ModuleType, threads: int) -> None:
         self._ray, self._threads = module, threads
         self._actors: list[Any] = []
         self._calls: list[Any] = []  # of each, ready to be sent
@@ -63,7 +64,7 @@ class RayShards:
         if late:
             for actor in new.values():
                 self._ray.kill(actor)
-            need, gpu = max(orders[k].words["memory"] for k in late), ", a GPU" * _gpus(orders[0])
+            need, gpu = max(orders[k].words["memory"] for k in late), ", a GPU" * orders[0].gpus
             raise LostError(
                 f"{len(late)} of {len(orders)} workers found no place within {PLACING:.0f} s: each takes"
                 f" {self._threads} CPU{'s' * (self._threads > 1)}{gpu} and {need / 1e9:.2f} GB; see: ray status."
@@ -96,14 +97,14 @@ class RayShards:
     def _new(self, order: Order) -> Any:
         remote = self._ray.remote(ShardWorker).options(
             num_cpus=self._threads,
-            num_gpus=_gpus(order),
+            num_gpus=order.gpus,
             memory=order.words["memory"],
             max_restarts=0,
             max_task_retries=0,
         )
         return remote.remote(order, __version__)
 
-    def _in_time(self, reference: Any, k: int, until: float) -> bool:
+    def _in_time(self, reference: object, k: int, until: float) -> bool:
         """Has an answer come until then?"""
         done, _ = self._ray.wait([reference], timeout=max(until - time.monotonic(), 0.0))
         if done:
@@ -116,7 +117,7 @@ class RayShards:
         except self._ray.exceptions.RayError:
             return False
 
-    def _answer(self, k: int, reference: Any) -> Any:
+    def _answer(self, k: int, reference: object) -> Any:
         """An answer, a refusal of the worker's own, or ``LostError``."""
         try:
             return self._ray.get(reference)
@@ -164,14 +165,9 @@ def whole(answer: Sequence[Given]) -> Given:
     return {name: np.concatenate([piece[name] for piece in answer]) for name in first}
 
 
-def _gpus(order: Order) -> int:
-    """How many a worker has to itself: Ray shows it no other, so that it is the first one there."""
-    return int(order.needs_gpu)
-
-
 @contextmanager
 def sharding(
-    module: Any, workers: int | None, threads: int, worker_memory: str | int | None, *, gpus: bool = False
+    module: ModuleType, workers: int | None, threads: int, worker_memory: str | int | None, *, gpus: bool = False
 ) -> Generator[Cutting]:
     """Workers of a cluster for a game that will be cut, with a GPU each if asked for; they go when this ends."""
     memory, each, there = bytes_of(worker_memory), max(threads, 1), nodes(module)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
+from types import ModuleType
 from typing import Any, Final
 
 from treeplex.cluster.connect import cause, nodes, task
@@ -15,7 +16,7 @@ ATTEMPTS: Final = 3
 
 
 def swept(
-    ray: Any,
+    ray: ModuleType,
     function: Callable[..., Any],
     calls: Sequence[tuple[Any, ...]],
     threads: int = 1,
@@ -59,7 +60,7 @@ def swept(
                     waiting.append(number)
 
 
-def _lost(ray: Any) -> tuple[type[Exception], ...]:
+def _lost(ray: ModuleType) -> tuple[type[Exception], ...]:
     """What Ray says when a worker is gone."""
     known = ray.exceptions
     return known.WorkerCrashedError, known.NodeDiedError, known.OutOfMemoryError, known.LocalRayletDiedError

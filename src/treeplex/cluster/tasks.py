@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Final
 
 from treeplex.cluster.connect import ClusterError, ClusterNode, cause, nodes, on_every_node
@@ -21,7 +22,7 @@ AHEAD: Final = 2  # tasks in Ray's hands per processor: the next one is there be
 class Tasks:
     """A pool of workers of a cluster: ``runs.batch.local.Pool``."""
 
-    def __init__(self, ray: Any, out: Path, workers: int = 0, checkpoint_seconds: float = 30.0) -> None:
+    def __init__(self, ray: ModuleType, out: Path, workers: int = 0, checkpoint_seconds: float = 30.0) -> None:
         self.ray, self._out, self._every, self._workers = ray, out, checkpoint_seconds, workers
         self._nodes = nodes(ray)
         cores = sum(node.cpus for node in self._nodes)
@@ -71,7 +72,7 @@ class Tasks:
         for reference in self._running:
             self.ray.cancel(reference, force=False)
 
-    def _end(self, reference: Any) -> Ended:
+    def _end(self, reference: object) -> Ended:
         task = self._running.pop(reference)
         try:
             whole = self.ray.get(reference)
@@ -87,7 +88,7 @@ class Tasks:
         return Ended(task) if whole else Ended(task, "it was interrupted", self._stopping)
 
 
-def check_shared(ray: Any, out: Path) -> None:
+def check_shared(ray: ModuleType, out: Path) -> None:
     """Refuse a folder that is not the same on every node: there the runs are kept."""
     marker = out / f"{PREFIX}shared{SUFFIX}"
     marker.write_text("", encoding="utf-8")

@@ -27,6 +27,7 @@ The last two are ``BEST`` and ``VALUE`` with the value of every action written w
 WHOLE, DOWN, BELOW, UP = range(4)
 """Phases of a pass: all of it; or down the first street, through the boards below it, and up the first street again."""
 
+Array = npt.NDArray[Any]
 Offsets = npt.NDArray[np.int64]
 Small = npt.NDArray[np.uint16]
 Cards = npt.NDArray[np.uint8]
@@ -114,9 +115,9 @@ class HandLearner(NamedTuple):
     decision are ``scale`` times what is stored.
     """
 
-    regret: npt.NDArray[Any]  # [S] float64, float32 or int16; of a rule that is called, its memory: see ``RuleCalls``
-    average: npt.NDArray[Any]  # [S] of the same type
-    predicted: npt.NDArray[Any]  # [S] what is played where that is not regrets: predicted ones, or a rule's strategies
+    regret: Array  # [S] float64, float32 or int16; of a rule that is called, its memory: see ``RuleCalls``
+    average: Array  # [S] of the same type
+    predicted: Array  # [S] what is played where that is not regrets: predicted ones, or a rule's strategies
     last: Ints  # [decisions] the iteration of the last update
     regret_scale: npt.NDArray[np.float32]  # [decisions], empty unless 16-bit
     average_scale: npt.NDArray[np.float32]
@@ -128,21 +129,21 @@ class StreetScratch(NamedTuple):
     Each thread has its own, but for the first street: there the first thread writes, and all to ``value``.
     """
 
-    reach: npt.NDArray[Any]  # rows times H
-    value: npt.NDArray[Any]  # rows times H
-    node: npt.NDArray[Any]  # actions times H
-    total: npt.NDArray[Any]  # H: the value of a decision to each hand
-    dealt: npt.NDArray[Any]  # H times lanes: what the opponent holds
-    ahead: npt.NDArray[Any]  # H times lanes: weaker hands, and those that are not stronger
-    square: npt.NDArray[Any]  # two squares of 16 hands times lanes
-    sums: npt.NDArray[Any]  # cards times lanes
-    found: npt.NDArray[Any]  # [blocks, H, 16] values of street roots
-    entry: npt.NDArray[Any]  # [blocks, H, 16] reach of the next street's roots
+    reach: Array  # rows times H
+    value: Array  # rows times H
+    node: Array  # actions times H
+    total: Array  # H: the value of a decision to each hand
+    dealt: Array  # H times lanes: what the opponent holds
+    ahead: Array  # H times lanes: weaker hands, and those that are not stronger
+    square: Array  # two squares of 16 hands times lanes
+    sums: Array  # cards times lanes
+    found: Array  # [blocks, H, 16] values of street roots
+    entry: Array  # [blocks, H, 16] reach of the next street's roots
     alive: npt.NDArray[np.bool_]  # reach rows that are not all zero
     lanes: Offsets  # [4 x 16] terminal group of each lane; start of its reach row; its place in a square; two counts
     terminal: Offsets  # [2, Z] where value rows of terminals start, BY_STRENGTH and BY_HANDS
     lane: Offsets  # [2, Z] where their lanes start in a square
-    chips: npt.NDArray[Any]  # [2, Z] what they pay
+    chips: Array  # [2, Z] what they pay
 
 
 class Level(NamedTuple):
@@ -155,8 +156,8 @@ class Level(NamedTuple):
 class Sources(NamedTuple):
     """What strategies are shares of: one number per action and hand, for both players."""
 
-    first: npt.NDArray[Any]
-    second: npt.NDArray[Any]
+    first: Array
+    second: Array
 
 
 FREE, ALL_LOCKED = -1, -2
@@ -181,16 +182,16 @@ class Playing(NamedTuple):
 class PlayerArrays(NamedTuple):
     """One player's part of ``Playing``, and its weights at the root: what kernels see of it."""
 
-    regret: npt.NDArray[Any]
-    average: npt.NDArray[Any]
-    predicted: npt.NDArray[Any]
+    regret: Array
+    average: Array
+    predicted: Array
     last: Ints
     regret_scale: npt.NDArray[np.float32]
     average_scale: npt.NDArray[np.float32]
-    source: npt.NDArray[Any]
+    source: Array
     where: Offsets
-    locked: npt.NDArray[Any]
-    start: npt.NDArray[Any]  # [H] in the precision of the computation
+    locked: Array
+    start: Array  # [H] in the precision of the computation
 
 
 def no_learner(storage: str) -> HandLearner:
@@ -251,23 +252,23 @@ class PassArrays(NamedTuple):
     """All arrays of a subgame as one thread sees them, by address: see ``engines.boards.cpu.addresses``."""
 
     addresses: Offsets
-    work: npt.NDArray[Any]  # empty: the type of computations
-    stored: npt.NDArray[Any]  # empty: the type of regrets and averages
+    work: Array  # empty: the type of computations
+    stored: Array  # empty: the type of regrets and averages
 
 
 class Results(NamedTuple):
     """Where passes leave what they find."""
 
-    found: npt.NDArray[Any]  # [B, blocks times H times 16] values of the second street's roots
+    found: Array  # [B, blocks times H times 16] values of the second street's roots
     values: Floats  # [passes, H] values of the learner's hands at the root, of as many passes as there are rows
-    reach: npt.NDArray[Any]  # a snapshot: rows times H, of the opponent
-    value: npt.NDArray[Any]  # rows times H, of the learner
+    reach: Array  # a snapshot: rows times H, of the opponent
+    value: Array  # rows times H, of the learner
     part: Offsets  # [P, 5] parts of the second of three streets' boards: BOARD, RIVER, RIVER_END, FIRST, STOP
-    sums: npt.NDArray[Any]  # [P, blocks times H times 16] what parts have found at chance nodes
+    sums: Array  # [P, blocks times H times 16] what parts have found at chance nodes
     entry: npt.NDArray[
         Any
     ]  # [B, blocks times H times 16] reach of the third street's roots below a board of the second
-    kept: npt.NDArray[Any]  # [B, rows times H] reach rows of the second street's boards
+    kept: Array  # [B, rows times H] reach rows of the second street's boards
     alive: npt.NDArray[np.bool_]  # [B, rows] those that are not all zero
     passes: Offsets  # [., 4] what to do: see ``Pass``, and which phases of it
     rule: Floats  # [2] see ``PassRule``
@@ -301,5 +302,5 @@ class Snapshot(NamedTuple):
 
     level: int
     board: int
-    reach: npt.NDArray[Any]  # rows times H, of the opponent
-    value: npt.NDArray[Any]  # rows times H, of the learner
+    reach: Array  # rows times H, of the opponent
+    value: Array  # rows times H, of the learner

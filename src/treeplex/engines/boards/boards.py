@@ -138,7 +138,7 @@ def board_arrays(spot: Spot, streets: list[Street], levels: list[list[Deal]]) ->
         for player in (0, 1):
             hands, strength = deal_hands(above[player], parent, cards, image, suits, river)
             if depth == 1:
-                hands = hands._replace(back=find_back(above[player], image, hands))
+                hands = hands._replace(back=find_back(np.full(len(suits), above[player].start[-1]), image, hands))
             pair.append(hands)
             strengths.append(strength)
         find_same(pair[0], pair[1])

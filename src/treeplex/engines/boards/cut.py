@@ -13,30 +13,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from treeplex.engines.boards.arrays import Boards, HandLearner, Hands, Locked, Offsets, Sources
+from treeplex.engines.boards.arrays import Array, Boards, HandLearner, Hands, Offsets
 from treeplex.engines.boards.boards import open_spans, placed
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.hands import starts
-from treeplex.engines.boards.locks import fix, told
 from treeplex.engines.boards.streets import Span
 
-Array = npt.NDArray[Any]
-
 ELEMENTS, DECISIONS = range(2)
-KINDS: dict[str, int] = {
-    "regret": ELEMENTS,
-    "average": ELEMENTS,
-    "predicted": ELEMENTS,
-    "last": DECISIONS,
-    "regret_scale": DECISIONS,
-    "average_scale": DECISIONS,
-}
-"""What the arrays of a ``HandLearner`` have one number of."""
+PER_DECISION: Final = ("last", "regret_scale", "average_scale")
+"""Arrays of a ``HandLearner`` that have one number per decision; the others have one per action and hand."""
 
 
 class BoardRun(NamedTuple):
@@ -52,7 +41,6 @@ FIRST_STREET = BoardRun(0, 0)
 class Piece(NamedTuple):
     """Numbers that two parts have both: where they begin in either, and how many they are."""
 
-    kind: int  # ELEMENTS or DECISIONS
     source: int
     target: int
     size: int
@@ -65,9 +53,11 @@ def whole(game: HoldemGame) -> BoardRun:
 
 def part_of(game: HoldemGame, run: BoardRun) -> HoldemGame:
     """The subgame with some of its boards alone. What is stored for a board is the same, but somewhere else."""
-    boards = [game.boards[0]]
+    boards, deals, above = [game.boards[0]], [game.deals[0]], 0
     for depth, (begin, end) in enumerate(_ranges(game, run), 1):
-        boards.append(_sliced(game.boards[depth], begin, end, depth == 1))
+        boards.append(_sliced(game.boards[depth], begin, end))
+        deals.append([deal._replace(parent=deal.parent - above) for deal in game.deals[depth][begin:end]])
+        above = begin
     local = placed(game.streets, boards)
     for depth, (begin, end) in enumerate(_ranges(game, run), 1):
         first, second = (
@@ -75,24 +65,24 @@ def part_of(game: HoldemGame, run: BoardRun) -> HoldemGame:
             for hands, above in zip(local[depth].hands, game.boards[depth].hands, strict=True)
         )
         local[depth] = local[depth]._replace(hands=(first, second))
-    return replace(game, boards=local, locks=())
+    return replace(game, boards=local, deals=deals)
 
 
-def pieces(game: HoldemGame, player: int, source: BoardRun, target: BoardRun) -> Iterator[Piece]:
-    """What numbers two parts of a subgame have both, those of the first street among them."""
+def pieces(game: HoldemGame, player: int, kind: int, source: BoardRun, target: BoardRun) -> Iterator[Piece]:
+    """What ELEMENTS or DECISIONS two parts of a subgame have both, those of the first street among them."""
     common = BoardRun(max(source.begin, target.begin), min(source.end, target.end))
-    for kind, edges in enumerate(_edges(game, player)):
-        top = int(edges[0][-1])
-        yield Piece(kind, 0, 0, top)
-        if common.begin >= common.end:
-            continue
-        at = [top, top]
-        for depth in range(1, len(edges)):
-            (begin, end), edge = _ranges(game, common)[depth - 1], edges[depth]
-            spans = [_ranges(game, run)[depth - 1] for run in (source, target)]
-            before = [int(edge[begin] - edge[first]) for first, _ in spans]
-            yield Piece(kind, at[0] + before[0], at[1] + before[1], int(edge[end] - edge[begin]))
-            at = [place + int(edge[last] - edge[first]) for place, (first, last) in zip(at, spans, strict=True)]
+    edges = _edges(game, player)[kind]
+    top = int(edges[0][-1])
+    yield Piece(0, 0, top)
+    if common.begin >= common.end:
+        return
+    at = [top, top]
+    for depth, edge in enumerate(edges[1:]):
+        begin, end = _ranges(game, common)[depth]
+        spans = [_ranges(game, run)[depth] for run in (source, target)]
+        before = [int(edge[begin] - edge[first]) for first, _ in spans]
+        yield Piece(at[0] + before[0], at[1] + before[1], int(edge[end] - edge[begin]))
+        at = [place + int(edge[last] - edge[first]) for place, (first, last) in zip(at, spans, strict=True)]
 
 
 def carry(
@@ -101,46 +91,14 @@ def carry(
     """Copy what two parts have both; ``target`` is modified in place. ValueError if arrays are not those of a part."""
     for name, given in source.items():
         array: Array = getattr(target, name)
-        kind = KINDS[name]
+        kind = DECISIONS if name in PER_DECISION else ELEMENTS
         if not len(array) and not len(given):
             continue
-        listed = [piece for piece in pieces(game, player, of, to) if piece.kind == kind]
+        listed = list(pieces(game, player, kind, of, to))
         if given.dtype != array.dtype or max(piece.source + piece.size for piece in listed) > len(given):
             raise ValueError(f"{name} is {given.dtype}{list(given.shape)}, not {array.dtype} of boards {of}")
         for piece in listed:
             array[piece.target : piece.target + piece.size] = given[piece.source : piece.source + piece.size]
-
-
-def locked_part(
-    game: HoldemGame, storage: str, run: BoardRun, learners: tuple[HandLearner, HandLearner] | None = None
-) -> Locked:
-    """The locked decisions of a part: as ``locks.fix``, for a part of ``game``."""
-    frozen = fix(game, storage)
-    where: list[Offsets] = []
-    for player in (0, 1):
-        listed = list(pieces(game, player, whole(game), run))
-        decisions = [piece for piece in listed if piece.kind == DECISIONS]
-        where.append(np.concatenate([frozen.where[player][p.source : p.source + p.size] for p in decisions]))
-    if learners is not None and game.locks:
-        for learner, (places, numbers) in zip(learners, told_part(game, storage, run), strict=True):
-            for target in (learner.regret, learner.predicted, learner.average):
-                if len(target):
-                    target[places] = numbers
-    return Locked((where[0], where[1]), Sources(*frozen.rows))
-
-
-def told_part(game: HoldemGame, storage: str, run: BoardRun) -> list[tuple[Offsets, Array]]:
-    """What is written for locked hands of a part: as ``locks.told``, for a part of ``game``."""
-    found: list[tuple[Offsets, Array]] = []
-    for player, (places, numbers) in enumerate(told(game, storage)):
-        here, kept = [places[:0]], [numbers[:0]]
-        for piece in pieces(game, player, whole(game), run):
-            if piece.kind == ELEMENTS:
-                inside = (places >= piece.source) & (places < piece.source + piece.size)
-                here.append(places[inside] - piece.source + piece.target)
-                kept.append(numbers[inside])
-        found.append((np.concatenate(here), np.concatenate(kept)))
-    return found
 
 
 def board_work(game: HoldemGame) -> Offsets:
@@ -175,11 +133,11 @@ def _edges(game: HoldemGame, player: int) -> tuple[list[Offsets], list[Offsets]]
     return elements, decisions
 
 
-def _sliced(boards: Boards, begin: int, end: int, second: bool) -> Boards:
+def _sliced(boards: Boards, begin: int, end: int) -> Boards:
     """Some boards of a street, with indices that begin anew."""
     image = boards.image[begin : end + 1]
     group = boards.group_start[begin : end + 1]
-    pair = [_hands(hands, begin, end, int(image[0]), int(image[-1]), second) for hands in boards.hands]
+    pair = [_hands(hands, begin, end, int(image[0]), int(image[-1])) for hands in boards.hands]
     return Boards(
         (pair[0], pair[1]),
         image - image[0],
@@ -190,22 +148,17 @@ def _sliced(boards: Boards, begin: int, end: int, second: bool) -> Boards:
     )
 
 
-def _hands(hands: Hands, begin: int, end: int, first: int, last: int, second: bool) -> Hands:
+def _hands(hands: Hands, begin: int, end: int, first: int, last: int) -> Hands:
     low, high = int(hands.start[begin]), int(hands.start[end])
     maps = hands.map_start[first : last + 1]
-    images = len(hands.map_start) - 1
-    wide = len(hands.back) // images if second else 0
+    wide = len(hands.back) // (len(hands.map_start) - 1)  # 0 but on the second street
+    per_hand = {name: getattr(hands, name)[low:high] for name in ("number", "first", "second", "same")}
+    per_board = {name: getattr(hands, name)[begin:end] for name in ("held", "storage", "decision", "shift")}
     return hands._replace(
         start=hands.start[begin : end + 1] - low,
-        held=hands.held[begin:end],
-        number=hands.number[low:high],
-        first=hands.first[low:high],
-        second=hands.second[low:high],
-        same=hands.same[low:high],
-        storage=hands.storage[begin:end],
-        decision=hands.decision[begin:end],
         map_start=maps - maps[0],
         map=hands.map[maps[0] : maps[-1]],
         back=hands.back[first * wide : last * wide],
-        shift=hands.shift[begin:end],
+        **per_hand,
+        **per_board,
     )

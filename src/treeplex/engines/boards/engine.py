@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -15,6 +14,7 @@ from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import (
     UPDATE,
     WHOLE,
+    Array,
     Betting,
     BoardIndex,
     Level,
@@ -42,8 +42,6 @@ from treeplex.kernels.threads.meeting import PATIENCE, new_mail
 from treeplex.kernels.vectors import LANES
 from treeplex.system import cores
 from treeplex.updates.storage import STORAGES
-
-Array = npt.NDArray[Any]
 
 
 class PassCrew:

@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.compile.memory import GIB, available
@@ -25,6 +24,7 @@ from treeplex.games.holdem.classes import CLASSES, EVERY_BOARD, boards_by_class,
 from treeplex.games.holdem.locks import Lock, LockedDecision, locked_decisions
 from treeplex.games.holdem.spot import STREETS, Spot
 from treeplex.system import cores
+from treeplex.tensors import leaves
 from treeplex.updates.storage import STORAGES
 
 CARDS_LEFT: Final = {"turn": 45, "river": 44}  # that can be dealt, given both hands and the board before
@@ -148,8 +148,9 @@ class HoldemGame:
     def stored(self, storage: str, beside: int = 0) -> int:
         """Bytes of regrets, averages, ``beside`` more numbers per action and hand, and tables of hands."""
         size, _, scaled = STORAGES[storage]
+        tables = sum(array.nbytes for _, array in leaves(tuple(self.boards), ""))
         numbers = (2 + beside) * sum(self.elements(player) for player in (0, 1)) * size
-        return numbers + sum(self.decisions(player) for player in (0, 1)) * (12 if scaled else 4) + _tables(self.boards)
+        return numbers + sum(self.decisions(player) for player in (0, 1)) * (12 if scaled else 4) + tables
 
     def memory(self, storage: str, beside: int = 0, threads: int = 0) -> int:
         """Bytes that a solve takes: what is ``stored``, and what its threads work in."""
@@ -240,14 +241,6 @@ def _check_size(spot: Spot, streets: list[Street]) -> None:
             f"The spot takes at least {need / GIB:,.1f} GiB, but only {free / GIB:,.1f} GiB are free; choose fewer or"
             " larger bet sizes, or narrower ranges."
         )
-
-
-def _tables(boards: list[Boards]) -> int:
-    arrays: list[npt.NDArray[Any]] = []
-    for level in boards:
-        arrays += [level.group, level.group_start, level.image, level.child, level.texture]
-        arrays += [array for hands in level.hands for array in hands]
-    return sum(array.nbytes for array in arrays)
 
 
 def _combinations(root: Boards, ours: Floats, theirs: Floats) -> float:

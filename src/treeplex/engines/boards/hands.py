@@ -79,15 +79,17 @@ def _map(above: Hands, parent: Offsets, images: Offsets, suits: Offsets, hands: 
     hands.map[:] = _places_by_number(above)[np.repeat(parent[board], width), turned]
 
 
-def find_back(above: Hands, image: Offsets, hands: Hands) -> Small:
-    """``back`` of the boards below a single one: where each of its hands stands on them, or the last place."""
+def find_back(wide: Offsets, image: Offsets, hands: Hands) -> Small:
+    """``back`` of each image of boards: where the hands of the board above stand on it, or its last place.
+
+    ``wide`` [images]: places for hands on the board above.
+    """
     board = np.repeat(np.arange(len(hands.held)), np.diff(image))
-    last = (np.diff(hands.start)[board] - 1).astype(np.uint16)
-    table = np.repeat(last[:, None], int(above.start[-1]), axis=1)
+    table = np.repeat((np.diff(hands.start)[board] - 1).astype(np.uint16), wide)
     row = np.repeat(np.arange(len(board)), hands.held[board])
     place = _places(np.zeros(len(board), dtype=np.int64), hands.held[board])
-    table[row, hands.map[hands.map_start[:-1][row] + place]] = place
-    return table.reshape(-1)
+    table[starts(wide)[row] + hands.map[hands.map_start[:-1][row] + place]] = place
+    return table
 
 
 def find_same(ours: Hands, theirs: Hands) -> None:

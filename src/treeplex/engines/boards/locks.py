@@ -65,7 +65,10 @@ def _locked_rows(game: HoldemGame) -> dict[tuple[int, int, int], tuple[Floats, i
     known = by_node(game) if game.locks else {}
     for node, cards, table in game.locked:
         depth, decision = known[id(node)]
-        _, board, suits = stored_board(game.deals, cards)
+        try:
+            _, board, suits = stored_board(game.deals, cards)
+        except LookupError:  # of a spot that is cut, another part has the board
+            continue
         hands = game.boards[depth].hands[decision.player]
         begin, end, count = int(hands.start[board]), int(hands.start[board + 1]), int(hands.held[board])
         stored = np.zeros_like(table)

@@ -1,36 +1,43 @@
-"""A part of a spot on the CPU, the first street or a run of boards: its tables, and passes over it."""
+"""A whole spot on the CPU, or a part of it, the first street or a run of boards: its tables, and passes over it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import NamedTuple
 
 from treeplex.arrays import Floats
+from treeplex.compile.memory import GIB, available
 from treeplex.engines.boards import arrays as layout
-from treeplex.engines.boards.arrays import PassRule, Playing, Schedules, Sources, no_learner, plain_rule
-from treeplex.engines.boards.cut import BoardRun, carry, locked_part, part_of
-from treeplex.engines.boards.engine import engine
-from treeplex.engines.boards.game import HoldemGame
+from treeplex.engines.boards.arrays import Locked, PassRule, Playing, Schedules, Sources, no_learner, plain_rule
+from treeplex.engines.boards.cut import BoardRun, carry, part_of
+from treeplex.engines.boards.engine import SubgameEngine, engine
+from treeplex.engines.boards.game import HoldemGame, require_memory
+from treeplex.engines.boards.locks import fix
 from treeplex.engines.boards.tables import (
+    AnyTables,
     Array,
     HandLearner,
     HandTables,
+    Tables,
     bounded_weight,
     check_iterations,
-    fold_blocks,
     new_learners,
+    numbers_beside,
     pass_rule,
     played_sources,
     rescale,
-    rescale_to_units,
     saved_earlier,
+    scaled_sums,
     schedules,
     sum_blocks,
 )
 from treeplex.engines.protocol import Scheme
-from treeplex.tensors import check
+from treeplex.errors import GameError
+from treeplex.tensors import restored
+from treeplex.updates import blocks
 from treeplex.updates.blocks import Earlier
-from treeplex.updates.schedules import stretches
+from treeplex.updates.schedules import stretches, unit_before
 
 AskShards = Callable[[Array, Array], list[tuple[int, int, Array]]]
 """The opponent's reach of street roots and which rows have a hand -> values of boards: begin, end, [boards, ...]."""
@@ -39,98 +46,136 @@ AskShards = Callable[[Array, Array], list[tuple[int, int, Array]]]
 class BoardPass(NamedTuple):
     """What one pass works with."""
 
-    player: int
     playing: Playing
     rule: PassRule
-    step: tuple[int, int, int]
-    schedules: Schedules | None
+    step: tuple[int, int, int]  # player, mode, iteration
+    schedules: Schedules | None = None  # of a pass that learns
+
+    def run(self, runner: SubgameEngine, phase: int) -> Floats:
+        """One phase of it; in passes that do not learn, [1, H] values at the root when all are done."""
+        keep = self.schedules is None and phase == layout.UP
+        return runner.run(self.playing, self.rule, [self.step], schedules=self.schedules, keep=keep, phase=phase)
 
 
 class BoardPart:
-    """A run of boards of the second street with all below them, or without boards the first street."""
+    """A run of boards of the second street with all below them; without boards the first street; or a whole spot."""
 
-    def __init__(self, game: HoldemGame, run: BoardRun, storage: str, threads: int, scheme: Scheme) -> None:
+    def __init__(
+        self, game: HoldemGame, storage: str, threads: int, scheme: Scheme, run: BoardRun | None = None
+    ) -> None:
         self.whole, self.run, self.storage, self.threads, self.scheme = game, run, storage, threads, scheme
-        self.game = part_of(game, run)
+        self.game = game if run is None else part_of(game, run)
         self.weight = bounded_weight(scheme, storage)
-        self.frozen = locked_part(game, storage, run)
 
-    def tables(self) -> Any:
+    @cached_property
+    def frozen(self) -> Locked:
+        """The locked decisions."""
+        return fix(self.game, self.storage)
+
+    def tables(self) -> Tables:
         """Nothing learned yet; locked decisions as they are locked."""
         return self.host_tables()
 
     def host_tables(self) -> HandTables:
         """The same as host arrays."""
+        if self.run is None:
+            require_memory(self.game, self.storage, numbers_beside(self.scheme), self.threads)
         learners = new_learners(self.game, self.storage, self.scheme)
-        locked_part(self.whole, self.storage, self.run, learners)
+        fix(self.game, self.storage, learners)
         return HandTables(learners, 0)
 
-    def host(self, tables: HandTables) -> HandTables:
+    def host(self, tables: Tables) -> HandTables:
         """The tables as host arrays."""
-        return tables
+        return HandTables(*tables[:3])
 
-    def send(self, tables: HandTables) -> Any:
+    def send(self, tables: HandTables) -> Tables:
         """Tables of the host, where passes have them."""
         return tables
 
-    def rescale(self, tables: Any, t: int) -> None:
+    def rescale(self, tables: Tables, t: int) -> None:
         """Convert averages to the unit of the weights of iteration ``t``, in place."""
-        rescale(tables.learners, stretches(self.weight, t - 1, 1)[0].fade, tables.earlier)
+        self.fade(tables, stretches(self.weight, t - 1, 1)[0].fade)
 
-    def fold(self, tables: Any, t: int) -> Earlier:
-        """Sums over blocks after iteration ``t``."""
-        return fold_blocks(tables.learners, t, self.storage, tables.earlier)
+    def fade(self, tables: Tables, factor: float) -> None:
+        """Multiply averages, in place."""
+        rescale(tables.learners, factor, tables.earlier)
 
-    def sources(self, tables: Any, iterate: str) -> Sources:
-        """What strategies of the part are normalised from."""
+    def fold(self, tables: AnyTables) -> AnyTables:
+        """The tables after an iteration, with which a block of averages may end (``updates.blocks``)."""
+        if not blocks.due(tables.iteration, self.storage):
+            return tables
+        return tables._replace(earlier=self.fold_blocks(tables))
+
+    def fold_blocks(self, tables: Tables) -> Earlier:
+        """The sums of blocks when one ends; averages are modified in place."""
+        averages = [learner.average for learner in tables.learners]
+        if not tables.earlier:
+            need, free = 2 * sum(average.nbytes for average in averages), available()
+            if need > free:
+                raise GameError(
+                    f"Averages of more than {blocks.BEGIN:,} iterations take {need / GIB:,.1f} GiB more, but only"
+                    f" {free / GIB:,.1f} GiB are free; limit the run to {blocks.BEGIN:,} iterations."
+                )
+        return blocks.folded(averages, tables.earlier)
+
+    def sources(self, tables: Tables, iterate: str) -> Sources:
+        """What strategies are normalised from. Where a decision is locked, the locked strategy replaces sums."""
         if iterate == "current":
             return played_sources(tables.learners, self.scheme)
-        learners = sum_blocks(tables)
-        locked_part(self.whole, self.storage, self.run, learners)
+        return self.averages(tables)
+
+    def averages(self, tables: Tables) -> Sources:
+        """What average strategies are normalised from."""
+        learners = sum_blocks(self.host(tables))
+        if self.game.locks:
+            fix(self.game, self.storage, learners)
         return Sources(learners[0].average, learners[1].average)
 
-    def host_sources(self, tables: Any, iterate: str) -> Sources:
+    def host_sources(self, tables: Tables, iterate: str) -> Sources:
         """The same as host arrays."""
         return self.sources(tables, iterate)
 
-    def learning(self, tables: Any, player: int, t: int) -> BoardPass:
+    def learning(self, tables: Tables, player: int, t: int) -> BoardPass:
         """One player's half of iteration ``t``."""
         playing = Playing(tables.learners, played_sources(tables.learners, self.scheme), self.frozen)
         known = schedules(self.scheme, self.storage, t)
-        return BoardPass(player, playing, pass_rule(self.scheme), (player, layout.UPDATE, t), known)
+        return BoardPass(playing, pass_rule(self.scheme), (player, layout.UPDATE, t), known)
 
     def playing(self, sources: Sources, player: int, mode: int) -> BoardPass:
         """A best response, or the value of strategies."""
         stub = no_learner(self.storage)
-        return BoardPass(player, Playing((stub, stub), sources, self.frozen), plain_rule(), (player, mode, 0), None)
+        return BoardPass(Playing((stub, stub), sources, self.frozen), plain_rule(), (player, mode, 0))
 
     def through(self, step: BoardPass, ask: AskShards) -> Floats:
-        """Down the first street, through all shards at once, and up again: [1, H] values at the root."""
-        runner, player = engine(self.whole, self.storage, 1), step.player
-        learns = step.schedules is not None
+        """Down the first street, through all shards at once, and up again: as ``BoardPass.run``."""
+        runner, player = engine(self.whole, self.storage, 1), step.step[0]
         with runner.busy:
-            runner.run(step.playing, step.rule, [step.step], schedules=step.schedules, phase=layout.DOWN)
+            step.run(runner, layout.DOWN)
             entry, alive = (array.copy() for array in runner.entering(player))
             values = runner.found(player)
             for begin, end, worth in ask(entry, alive):
                 values[begin:end, : worth.shape[1]] = worth
-            return runner.run(
-                step.playing, step.rule, [step.step], schedules=step.schedules, keep=not learns, phase=layout.UP
-            )
+            return step.run(runner, layout.UP)
 
     def below(self, step: BoardPass, entry: Array, alive: Array) -> Array:
         """Values of the part's boards to the learner, after the opponent's reach of every root above."""
-        runner, player = engine(self.game, self.storage, self.threads), step.player
+        runner, player = engine(self.game, self.storage, self.threads), step.step[0]
         with runner.busy:
             for array, sent in zip(runner.entering(player), (entry, alive), strict=True):
                 array[:] = sent
-            runner.run(step.playing, step.rule, [step.step], schedules=step.schedules, phase=layout.BELOW)
+            step.run(runner, layout.BELOW)
             return runner.found(player).copy()
 
-    def restore(self, tables: HandTables) -> Any:
-        """Check tables that were carried from checkpoints; where passes have them."""
-        check(check_iterations(tables), "state")
-        return self.send(rescale_to_units(tables, self.weight))
+    def unpacked(self, tensors: Mapping[str, Array], name: str) -> HandTables:
+        """Host tables that were packed under a name."""
+        fresh = self.host_tables()
+        return restored(fresh._replace(earlier=saved_earlier(fresh.learners, tensors, name)), name, tensors)
+
+    def restore(self, tables: HandTables) -> Tables:
+        """Tables of a checkpoint where passes have them; no regret was touched in an iteration that is yet to come."""
+        learners, iteration, _ = check_iterations(tables)
+        rescale(learners, unit_before(self.weight, iteration, scaled_sums(learners)))
+        return self.send(tables)
 
 
 def carry_part(

@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats
+from treeplex.games.holdem.betting import BettingNode
 from treeplex.updates.reference import matched
 from treeplex.updates.rule import Rule
 from treeplex.updates.storage import AVERAGE, REGRET, STORAGES, packed
@@ -38,13 +39,18 @@ NONE: Final[Floats] = np.zeros(0)
 TINY: Final = 1e-30  # sums of regrets or averages up to here count as none
 
 
+def first_child(node: BettingNode, board: tuple[int, ...], card: int) -> BettingNode:
+    """What follows a chance node where the class of the card does not matter."""
+    return node.children[0]
+
+
 class Rules(NamedTuple):
     """What the recursion needs to know. Nodes have ``kind``, ``player``, ``actions``, ``children`` and ``paid``.
 
     A chance node has one child, or one for each class of the card: ``child`` says which.
     """
 
-    root: Any
+    root: BettingNode
     board: tuple[int, ...]
     hands: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]  # [H, 2] cards
     weights: tuple[Floats, Floats]  # [H]
@@ -62,7 +68,8 @@ class Rules(NamedTuple):
     constants: tuple[Floats, Floats] = (NONE, NONE)  # of that rule, for either player
     locked: Mapping[Key, Floats] = MappingProxyType({})  # [actions, H] strategies that are fixed; zeros: free hands
     leaving: Mapping[Key, Floats] = MappingProxyType({})  # [H] what a recovery game pays for leaving it: action 0
-    child: Callable[[Any, tuple[int, ...], int], Any] = lambda node, board, card: node.children[0]  # None: left out
+    # below a chance node, by the card; None: left out
+    child: Callable[[BettingNode, tuple[int, ...], int], BettingNode | None] = first_child
 
 
 class ScaledNumbers(NamedTuple):
@@ -147,7 +154,7 @@ def recover(rules: Rules, memory: Memory, player: int, iterations: int) -> None:
 
 
 def _pass(
-    rules: Rules, memory: Memory, t: int, player: int, node: Any, board: tuple[int, ...], line: tuple[Any, ...],
+    rules: Rules, memory: Memory, t: int, player: int, node: BettingNode, board: tuple[int, ...], line: tuple[Any, ...],
     reach: Floats, alive: bool,
 ) -> Floats:  # fmt: skip
     """Counterfactual values [H] of ``player``; ``reach`` [H'] is the opponent's (lines 4 to 42 of Algorithm 1).
@@ -243,7 +250,7 @@ def _remember(rules: Rules, memory: Memory, t: int, key: Key, played: Floats) ->
         memory.average[key] = store(after, rules.storage, rules.dither(key, t, AVERAGE))
 
 
-def terminal(rules: Rules, node: Any, board: tuple[int, ...], player: int) -> Floats:
+def terminal(rules: Rules, node: BettingNode, board: tuple[int, ...], player: int) -> Floats:
     """[H, H'] what each hand of ``player`` wins of each of the opponent's, beside half the pot at the start."""
     ours, theirs = rules.hands[player], rules.hands[1 - player]
     shared: Any = ours[:, None, :, None] == theirs[None, :, None, :]

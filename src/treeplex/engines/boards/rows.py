@@ -6,17 +6,14 @@ spot tells classes of cards apart, a decision has only the boards of its texture
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import Offsets, Small
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.games.holdem.classes import CLASSES, EVERY_BOARD
-
-Array = npt.NDArray[Any]
 
 
 class HandRows(NamedTuple):

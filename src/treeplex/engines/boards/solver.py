@@ -13,32 +13,26 @@ from typing import ClassVar, Final
 
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import UPDATE, Locked, Playing, Sources, no_learner, plain_rule
+from treeplex.engines.boards.cut import BoardRun
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.evaluate import Passes, evaluate_passes, pot_shares
-from treeplex.engines.boards.game import HoldemGame, require_memory, threads_for
-from treeplex.engines.boards.locks import fix
+from treeplex.engines.boards.game import HoldemGame, threads_for
+from treeplex.engines.boards.part import BoardPart
 from treeplex.engines.boards.tables import (
     Array,
     HandTables,
-    bounded_weight,
+    Tables,
     calls_of,
     check_calls,
-    check_iterations,
     check_scheme,
-    fold_blocks,
-    new_learners,
     numbers_beside,
     pass_rule,
     played_sources,
-    rescale,
-    rescale_to_units,
-    saved_earlier,
     schedules,
-    sum_blocks,
 )
 from treeplex.engines.evaluation import Evaluation
 from treeplex.engines.protocol import Cost, Engine, Profile, Scheme, Stop, never, packed
-from treeplex.tensors import Tensors, leaves, restored
+from treeplex.tensors import Tensors, leaves
 from treeplex.updates.schedules import stretches
 
 LEARNING, PLAYING = 2.5, 1.75  # numbers read per action and hand by a pass that learns, and by one that does not
@@ -123,15 +117,18 @@ class SpotProfile(HoldemProfile):
 
 
 @dataclass(frozen=True, eq=False)
-class BoardsEngine(Engine):
-    """A hold'em spot on the CPU (Tammelin 2014, Algorithm 1, with vectors of hands)."""
+class SpotEngine(Engine):
+    """A hold'em spot (Tammelin 2014, Algorithm 1, with vectors of hands), on any backend."""
 
     game: HoldemGame
     storage: str = "float32"
-    threads: int = 0
-    prune: bool = True
 
     name: ClassVar = "boards"
+    threads = 0
+
+    @abstractmethod
+    def part(self, scheme: Scheme, run: BoardRun | None = None) -> BoardPart:
+        """The tables and passes of the spot, or of a part of it."""
 
     @property
     def cost(self) -> Cost:
@@ -146,50 +143,51 @@ class BoardsEngine(Engine):
         """As ``Engine``."""
         check_scheme(scheme, self.storage)
 
-    def tables(self, scheme: Scheme) -> HandTables:
+    def tables(self, scheme: Scheme) -> Tables:
         """As ``Engine``; locked decisions as they are locked."""
-        require_memory(self.game, self.storage, numbers_beside(scheme), self.threads)
-        learners = new_learners(self.game, self.storage, scheme)
-        fix(self.game, self.storage, learners)
-        return HandTables(learners, 0)
-
-    def iterate(self, tables: HandTables, scheme: Scheme, iterations: int, stop: Stop = never) -> HandTables:
-        """As ``Engine``."""
-        learners, done, earlier = tables
-        playing = Playing(learners, played_sources(learners, scheme), fix(self.game, self.storage))
-        runner, rule = engine(self.game, self.storage, self.threads), pass_rule(scheme, prune=self.prune)
-        known, calls = schedules(scheme, self.storage, done + iterations), calls_of(self.game, scheme)
-        for count, fade in stretches(bounded_weight(scheme, self.storage), done, iterations, self.storage):
-            rescale(learners, fade, earlier)
-            passes = [(player, UPDATE, t) for t in range(done + 1, done + count + 1) for player in (0, 1)]
-            runner.run(playing, rule, passes, schedules=known, calls=calls)
-            check_calls(calls, scheme, done + 1, done + count)
-            done += count
-            earlier = fold_blocks(learners, done, self.storage, earlier)
-        return HandTables(learners, done, earlier)
-
-    def profile(self, tables: HandTables, scheme: Scheme, iterate: str) -> SpotProfile:
-        """As ``Engine``. Where a decision is locked, the locked strategy replaces the sums."""
-        if iterate == "current":
-            sources = played_sources(tables.learners, scheme)
-        else:
-            learners = sum_blocks(tables)
-            if self.game.locks:
-                fix(self.game, self.storage, learners)
-            sources = Sources(learners[0].average, learners[1].average)
-        return SpotProfile(self.game, sources, fix(self.game, self.storage), self.storage, self.threads)
+        return self.part(scheme).tables()
 
     def nodes(self, scheme: Scheme, iterations: int) -> int:
         """As ``Engine``: public nodes, all of them in each of two passes, including what pruning skips."""
         return 2 * iterations * self.game.nodes
 
+    def unpack(self, tensors: Mapping[str, Array], scheme: Scheme) -> Tables:
+        """As ``Engine``: whichever backend packed them."""
+        part = self.part(scheme)
+        return part.restore(part.unpacked(tensors, "state"))
+
+
+@dataclass(frozen=True, eq=False)
+class BoardsEngine(SpotEngine):
+    """A hold'em spot on the CPU."""
+
+    threads: int = 0
+    prune: bool = True
+
+    def part(self, scheme: Scheme, run: BoardRun | None = None) -> BoardPart:
+        """As ``SpotEngine``."""
+        return BoardPart(self.game, self.storage, self.threads, scheme, run)
+
+    def iterate(self, tables: HandTables, scheme: Scheme, iterations: int, stop: Stop = never) -> HandTables:
+        """As ``Engine``."""
+        now, part, last = tables, self.part(scheme), tables.iteration + iterations
+        playing = Playing(now.learners, played_sources(now.learners, scheme), part.frozen)
+        runner, rule = engine(self.game, self.storage, self.threads), pass_rule(scheme, prune=self.prune)
+        known, calls = schedules(scheme, self.storage, last), calls_of(self.game, scheme)
+        for count, fade in stretches(part.weight, now.iteration, iterations, self.storage):
+            part.fade(now, fade)
+            first, done = now.iteration + 1, now.iteration + count
+            passes = [(player, UPDATE, t) for t in range(first, done + 1) for player in (0, 1)]
+            runner.run(playing, rule, passes, schedules=known, calls=calls)
+            check_calls(calls, scheme, first, done)
+            now = part.fold(now._replace(iteration=done))
+        return now
+
+    def profile(self, tables: HandTables, scheme: Scheme, iterate: str) -> SpotProfile:
+        """As ``Engine``."""
+        part = self.part(scheme)
+        return SpotProfile(self.game, part.sources(tables, iterate), part.frozen, self.storage, self.threads)
+
     def pack(self, tables: HandTables, scheme: Scheme) -> Tensors:
         """As ``Engine``."""
         return packed([*leaves(tables, "state")])
-
-    def unpack(self, tensors: Mapping[str, Array], scheme: Scheme) -> HandTables:
-        """As ``Engine``: no regret was touched in an iteration that is yet to come."""
-        fresh = self.tables(scheme)
-        room = saved_earlier(fresh.learners, tensors)
-        tables = check_iterations(restored(fresh._replace(earlier=room), "state", tensors))
-        return rescale_to_units(tables, bounded_weight(scheme, self.storage))

@@ -12,7 +12,8 @@ there, and nothing is stored. Roots are in the order of their textures, so what 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Final, NamedTuple
 
@@ -186,7 +187,8 @@ def betting_arrays(spot: Spot, street: Street, learner: int) -> Betting:
             reached = (part.row(opponent, place),) if place.player == learner else ()
             above = part.row(place.player, place)
             nodes[place.player].append((above, place.slot, len(place.node.actions), place.number, *reached))
-        for row, ends in _by_row(part, opponent, [end for end in street.terminals if part.holds(end)]):
+        rows = by_row(filter(part.holds, street.terminals), partial(part.row, opponent))
+        for row, ends in sorted(rows.items(), key=_shows_first):
             chips = [amounts(spot, end.node, learner) for end in ends]
             kinds = (int(any(amount[kind] for amount in chips)) for kind in (BY_STRENGTH, BY_HANDS))
             group.append((row, len(terminal), len(terminal) + len(ends), *kinds))
@@ -232,12 +234,17 @@ def _tiles(street: Street) -> list[_Tile]:
     return tiles
 
 
-def _by_row(part: _Tile, opponent: int, ends: list[End]) -> list[tuple[int, list[End]]]:
-    """Terminals that share a reach row: rows with showdowns alone, then with both, then with folds alone."""
+def by_row(ends: Iterable[End], row: Callable[[End], int]) -> dict[int, list[End]]:
+    """Terminals that share a reach row."""
     rows: dict[int, list[End]] = {}
     for end in ends:
-        rows.setdefault(part.row(opponent, end), []).append(end)
-    return sorted(rows.items(), key=lambda item: sum(end.node.kind == FOLD for end in item[1]) / len(item[1]))
+        rows.setdefault(row(end), []).append(end)
+    return rows
+
+
+def _shows_first(row: tuple[int, list[End]]) -> float:
+    """Rows with showdowns alone, then with both, then with folds alone."""
+    return sum(end.node.kind == FOLD for end in row[1]) / len(row[1])
 
 
 def amounts(spot: Spot, node: BettingNode, learner: int) -> tuple[float, float]:

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from treeplex.arrays import Floats, aligned
-from treeplex.compile.memory import GIB, available
-from treeplex.engines.boards.arrays import HandLearner, PassRule, RuleCalls, Schedules, Sources
+from treeplex.engines.boards.arrays import Array, HandLearner, PassRule, RuleCalls, Schedules, Sources
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.rows import hand_rows
 from treeplex.engines.protocol import NEXT, Scheme
-from treeplex.errors import GameError, ParameterError
+from treeplex.errors import ParameterError
 from treeplex.kernels.calls import RuleCall
 from treeplex.updates import blocks
 from treeplex.updates.blocks import Earlier
 from treeplex.updates.rule import Rule, zero_memory
-from treeplex.updates.schedules import Schedule, bounded, discounts_at, unit_before, weights_at
+from treeplex.updates.schedules import Schedule, bounded, discounts_at, weights_at
 from treeplex.updates.storage import STORAGES
 from treeplex.updates.turns import ALTERNATING
 
-Array = npt.NDArray[Any]
+if TYPE_CHECKING:
+    from treeplex.engines.boards.cuda.part import CudaBoardPart
+
 HandLearners = tuple[HandLearner, HandLearner]
 
 MOST_ITERATIONS: Final = 10**8  # of a checkpoint: discounts of all of them are kept in memory
@@ -35,6 +35,19 @@ class HandTables(NamedTuple):
     learners: HandLearners
     iteration: int
     earlier: Earlier = ()
+
+
+class DeviceHandTables(NamedTuple):
+    """The same on a GPU, with what iterates it there."""
+
+    learners: HandLearners
+    iteration: int
+    earlier: Earlier
+    part: CudaBoardPart
+
+
+Tables = HandTables | DeviceHandTables
+AnyTables = TypeVar("AnyTables", bound=Tables)
 
 
 def new_learners(game: HoldemGame, storage: str, scheme: Scheme) -> HandLearners:
@@ -83,12 +96,8 @@ def plays_apart(scheme: Scheme) -> bool:
 
 def array_counts(scheme: Scheme) -> tuple[int, int, int]:
     """Numbers per action and hand of ``HandLearner.regret``, ``average`` and ``predicted``."""
-    return memory_rows(scheme), 1, int(plays_apart(scheme))
-
-
-def memory_rows(scheme: Scheme) -> int:
-    """Numbers per action and hand in what ``HandLearner.regret`` has: regrets, or the memory of a rule."""
-    return scheme.rule.memory if isinstance(scheme.rule, Rule) else 1
+    rows = scheme.rule.memory if isinstance(scheme.rule, Rule) else 1
+    return rows, 1, int(plays_apart(scheme))
 
 
 def numbers_beside(scheme: Scheme) -> int:
@@ -186,33 +195,13 @@ def check_iterations(tables: HandTables) -> HandTables:
 def rescale(learners: HandLearners, factor: float, earlier: Earlier = ()) -> None:
     """Convert averages to the unit of the next weights, in place; where numbers have a scale, it alone changes."""
     if factor != 1.0:
-        for sums in (*_scaled(learners), *earlier):
+        for sums in (*scaled_sums(learners), *earlier):
             np.multiply(sums, factor, out=sums)
 
 
-def _scaled(learners: HandLearners) -> list[Array]:
+def scaled_sums(learners: HandLearners) -> list[Array]:
+    """What averages are rescaled by: themselves, or the scales of their decisions."""
     return [each.average_scale if len(each.average_scale) else each.average for each in learners]
-
-
-def rescale_to_units(tables: HandTables, weight: Schedule) -> HandTables:
-    """Convert averages of a checkpoint to the unit of their weights, in place."""
-    rescale(tables.learners, unit_before(weight, tables.iteration, _scaled(tables.learners)))
-    return tables
-
-
-def fold_blocks(learners: HandLearners, iteration: int, storage: str, earlier: Earlier) -> Earlier:
-    """The sums of blocks after an iteration (``updates.blocks``); averages are modified in place."""
-    if not blocks.due(iteration, storage):
-        return earlier
-    averages = [learner.average for learner in learners]
-    if not earlier:
-        need, free = 2 * sum(average.nbytes for average in averages), available()
-        if need > free:
-            raise GameError(
-                f"Averages of more than {blocks.BEGIN:,} iterations take {need / GIB:,.1f} GiB more, but only"
-                f" {free / GIB:,.1f} GiB are free; limit the run to {blocks.BEGIN:,} iterations."
-            )
-    return blocks.folded(averages, earlier)
 
 
 def sum_blocks(tables: HandTables) -> HandLearners:

@@ -13,11 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import LINE, aligned
-from treeplex.engines.boards.arrays import ROWS_OF_SUMS, STOP, Boards, Offsets, StreetScratch
+from treeplex.engines.boards.arrays import ROWS_OF_SUMS, STOP, Array, Boards, Offsets, StreetScratch
 from treeplex.engines.boards.streets import Street, blocks_of
 from treeplex.kernels.vectors import LANES
-
-Array = npt.NDArray[Any]
 
 MOST_STREETS: Final = 3
 PART: Final = 6  # boards of the last street in a part, at most

@@ -16,25 +16,25 @@ import numpy as np
 
 from treeplex.arrays import Floats
 from treeplex.engines.boards import arrays as layout
-from treeplex.engines.boards.cut import FIRST_STREET, BoardRun, part_of, whole
+from treeplex.engines.boards.cut import FIRST_STREET, BoardRun, whole
 from treeplex.engines.boards.evaluate import Passes
 from treeplex.engines.boards.game import HoldemGame
-from treeplex.engines.boards.part import BoardPart, carry_part
-from treeplex.engines.boards.solver import HoldemProfile, SpotProfile
-from treeplex.engines.boards.tables import Array, HandTables, new_learners, numbers_beside, saved_earlier
+from treeplex.engines.boards.part import BoardPart, BoardPass, carry_part
+from treeplex.engines.boards.solver import HoldemProfile, SpotEngine, SpotProfile
+from treeplex.engines.boards.tables import Array, HandTables, Tables, new_learners, numbers_beside
 from treeplex.engines.protocol import Profile, Scheme, Stop, never, packed
 from treeplex.engines.sharded.board_plan import device_exchange, exchanged, ordered, planned
 from treeplex.engines.sharded.session import MANIFEST, Cutting, ShardedEngine, ShardSession, files_of, opened_part
 from treeplex.engines.sharded.shards import BEST, LEARN, VALUE
 from treeplex.errors import ParameterError
-from treeplex.tensors import Tensors, leaves, restored
+from treeplex.tensors import Tensors, check, leaves
 from treeplex.updates.rule import Rule
 
 
 class ShardedSpotProfile(HoldemProfile):
     """Strategies that are where the shards are."""
 
-    def __init__(self, engine: ShardedBoards, tables: Any, iterate: str) -> None:
+    def __init__(self, engine: ShardedBoards, tables: Tables, iterate: str) -> None:
         self.engine, self.tables, self.iterate, self.game = engine, tables, iterate, engine.game
 
     def values(self, passes: Passes) -> Floats:
@@ -57,7 +57,7 @@ class ShardedSpotProfile(HoldemProfile):
 class ShardedBoards(ShardedEngine):
     """The trunk of a spot that is cut; its tables have the first street alone."""
 
-    inner: Any  # the engine of the whole spot on one machine: ``BoardsEngine`` or its CUDA form
+    inner: SpotEngine
     scheme: Scheme
     runs: tuple[BoardRun, ...]  # boards of each shard
 
@@ -76,30 +76,30 @@ class ShardedBoards(ShardedEngine):
     @cached_property
     def trunk(self) -> BoardPart:
         """The first street, on this machine's CPU or GPU."""
-        return open_part(self.backend, self.game, FIRST_STREET, self.storage, 1, self.scheme, self.inner)
+        return self.inner.part(self.scheme, FIRST_STREET)
 
     def memory(self, scheme: Scheme) -> int:
         """Bytes that a solve takes on one machine."""
         return self.inner.memory(scheme)
 
-    def tables(self, scheme: Scheme) -> Any:
+    def tables(self, scheme: Scheme) -> Tables:
         """As ``Engine``, in all shards."""
         self.session.start()
         return self.trunk.tables()
 
-    def iterate(self, tables: Any, scheme: Scheme, iterations: int, stop: Stop = never) -> Any:
+    def iterate(self, tables: Tables, scheme: Scheme, iterations: int, stop: Stop = never) -> Tables:
         """As ``Engine``: two calls of all shards per iteration."""
         trunk = self.trunk
         for t in range(tables.iteration + 1, tables.iteration + iterations + 1):
             trunk.rescale(tables, t)
             for player in (0, 1):
                 self._through(trunk.learning(tables, player, t), player, LEARN, {}, t)
-            tables = tables._replace(iteration=t, earlier=trunk.fold(tables, t))
+            tables = trunk.fold(tables._replace(iteration=t))
             if stop():
                 break
         return tables
 
-    def values(self, tables: Any, iterate: str, passes: Passes) -> Floats:
+    def values(self, tables: Tables, iterate: str, passes: Passes) -> Floats:
         """[passes, H] values of the hands of each pass's player at the root."""
         trunk, words = self.trunk, {"iterate": iterate}
         sources = trunk.sources(tables, iterate)
@@ -110,7 +110,7 @@ class ShardedBoards(ShardedEngine):
             row[: len(worth)] = worth
         return values
 
-    def _through(self, step: Any, player: int, phase: str, words: Mapping[str, Any], iteration: int) -> Floats:
+    def _through(self, step: BoardPass, player: int, phase: str, words: Mapping[str, Any], iteration: int) -> Floats:
         """Down the trunk, through all shards at once, and up again."""
 
         def ask(entry: Array, alive: Array) -> list[tuple[int, int, Array]]:
@@ -120,25 +120,24 @@ class ShardedBoards(ShardedEngine):
 
         return self.trunk.through(step, ask)
 
-    def profile(self, tables: Any, scheme: Scheme, iterate: str) -> ShardedSpotProfile:
+    def profile(self, tables: Tables, scheme: Scheme, iterate: str) -> ShardedSpotProfile:
         """As ``Engine``."""
         return ShardedSpotProfile(self, tables, iterate)
 
-    def pack(self, tables: Any, scheme: Scheme) -> Tensors:
+    def pack(self, tables: Tables, scheme: Scheme) -> Tensors:
         """As ``Engine``: shards write files of their own first."""
         manifest = self.session.save(tables.iteration)
         return packed([*leaves(self.trunk.host(tables), "trunk")]) | manifest
 
-    def unpack(self, tensors: Mapping[str, Array], scheme: Scheme) -> Any:
+    def unpack(self, tensors: Mapping[str, Array], scheme: Scheme) -> Tables:
         """As ``Engine``, from shards however many they were, or from what one machine has saved."""
-        fresh = self.trunk.host_tables()
         if MANIFEST in tensors:
             files = files_of(tensors, self.session.folder)
-            tables = restored(fresh._replace(earlier=saved_earlier(fresh.learners, tensors, "trunk")), "trunk", tensors)
-            self.session.resumed(files)
+            tables = self.trunk.unpacked(tensors, "trunk")
         else:
-            tables = fresh._replace(iteration=int(tensors["state.iteration"].item()))
+            tables = self.trunk.host_tables()._replace(iteration=int(tensors["state.iteration"].item()))
             tables = carry_part(self.game, tensors, whole(self.game), tables, FIRST_STREET)
+            check(tables, "state")
             files = [self.session.whole_file(list(whole(self.game)))]
         sent = self.trunk.restore(tables)
         self.session.restore(tables.iteration, files)
@@ -161,20 +160,9 @@ class ShardedBoards(ShardedEngine):
         return {"shards/": "the strategies below the cut: a file of each worker"}
 
 
-def open_part(
-    backend: str, game: HoldemGame, run: BoardRun, storage: str, threads: int, scheme: Scheme, inner: Any = None
-) -> BoardPart:
-    """A part of a spot on a backend."""
-    if backend == "cuda":
-        from treeplex.engines.boards.cuda.part import CudaBoardPart  # noqa: PLC0415 - not without a GPU
-
-        return CudaBoardPart(game, run, storage, 0 if inner is None else inner.device, scheme)
-    return BoardPart(game, run, storage, threads, scheme)
-
-
-def cut_spot(inner: Any, scheme: Scheme, cutting: Cutting, folder: Path | None) -> ShardedBoards:
+def cut_spot(inner: SpotEngine, scheme: Scheme, cutting: Cutting, folder: Path | None) -> ShardedBoards:
     """Cut a spot into as many shards as there are workers; rejected if they do not have the memory."""
-    game: HoldemGame = inner.game
+    game = inner.game
     if len(game.streets) == 1:
         raise ParameterError("The option 'cluster' needs a flop or a turn: after the river there is nothing to cut.")
     if isinstance(scheme.rule, Rule):
@@ -191,8 +179,7 @@ def join_spot(
     game: HoldemGame, storage: str, scheme: Scheme, tensors: Mapping[str, Array], folder: Path | None
 ) -> Tensors:
     """The checkpoint of a spot that was cut, as one machine saves it."""
-    fresh = new_learners(part_of(game, FIRST_STREET), storage, scheme)
-    trunk = restored(HandTables(fresh, 0, saved_earlier(fresh, tensors, "trunk")), "trunk", tensors)
+    trunk = BoardPart(game, storage, 1, scheme, FIRST_STREET).unpacked(tensors, "trunk")
     tables = HandTables(new_learners(game, storage, scheme), trunk.iteration)
     for file in files_of(tensors, folder):
         with opened_part(file, trunk.iteration) as part:

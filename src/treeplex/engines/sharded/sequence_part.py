@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
-from treeplex.engines.protocol import Scheme
+from treeplex.engines.protocol import Array, Scheme
 from treeplex.engines.sequence.arrays import Learner, Learner16, Matching, RuleLearner, Step
 from treeplex.engines.sequence.cpu.operators import gradient
 from treeplex.engines.sequence.cpu.treeplex import normalise
@@ -28,7 +28,6 @@ from treeplex.updates.rule import Rule
 from treeplex.updates.schedules import bounded, stretches, unit_before
 from treeplex.updates.storage import STORAGES
 
-Array = npt.NDArray[Any]
 Learners = tuple[Any, Any]
 
 SIGNS: Final = (1.0, -1.0)
@@ -54,9 +53,11 @@ class SequencePart:
             return rule.call(self.payoffs, int(np.diff(side.first).max(initial=1)))
         return Matching(rule.predict)
 
-    def check(self, t: int, player: int) -> None:
-        """Raise if a rule that is a function has failed in iteration ``t``."""
-        rule, call = self.scheme.rule, self.rules[player]
+    def learn(self, kernel: Callable[..., None], player: int, plan: Array, t: int) -> None:
+        """Let a kernel of ``sequence.cpu.cut`` learn; raise if a rule that is a function has failed in iteration t."""
+        side, rule, call = self.sides[player], self.scheme.rule, self.rules[player]
+        here = self.stored[player], SIGNS[player], plan, self.learners[player], call
+        kernel(side.treeplex, side.role, *here, self.values[player], self.boundary[player], self.step(t))
         if isinstance(rule, Rule) and isinstance(call, RuleCall):
             rule.check([call], f"in iteration {t:,}")
 
@@ -134,14 +135,12 @@ class SequencePart:
         """What is kept of it: numbers that are its own, and where they are in the game."""
         found: Tensors = {}
         for player, side in enumerate(self.sides):
-            begin, end = side.own.tolist()
-            found[f"places.{player}"], found[f"infosets.{player}"] = side.places[begin:end], _own_infosets(side)
-            if isinstance(self.scheme.rule, Rule):
-                found[f"memory.{player}"] = _memory_places(side, self.scheme.rule.memory)
+            for kind in ("places", "infosets", *(["memory"] if isinstance(self.scheme.rule, Rule) else [])):
+                found[f"{kind}.{player}"] = self._own(side, kind)[1]
             for name, array in self.learners[player]._asdict().items():
-                found[f"state.learners.{player}.{name}"] = np.ascontiguousarray(array[self._here(side, name)])
+                found[f"state.learners.{player}.{name}"] = np.ascontiguousarray(array[self._own(side, _kind(name))[0]])
             if self.earlier[player] is not None:
-                found[f"state.earlier.{player}"] = self.earlier[player][begin:end].copy()
+                found[f"state.earlier.{player}"] = own_of(side, self.earlier[player])
         return found
 
     def fill(self, tensors: Mapping[str, Array]) -> int:
@@ -152,31 +151,25 @@ class SequencePart:
             if f"state.earlier.{player}" in tensors:
                 arrays[f"earlier.{player}"] = self._earlier(player)
             for name, array in arrays.items():
-                given, key, here = tensors[f"state.{name}"], f"{_kind(name)}.{player}", self._here(side, name)
+                given, key = tensors[f"state.{name}"], f"{_kind(name)}.{player}"
+                here, wanted = self._own(side, _kind(name))
                 there = tensors[key] if key in tensors else np.arange(len(given))
-                wanted = self._wanted(side, name)
                 at = np.searchsorted(there, wanted)
                 met = np.append(there, -1)[at] == wanted
                 array[here[met]] = given[at[met]]
                 count += int(met.sum()) if name.endswith("strategy") else 0
         return count
 
-    def _here(self, side: Side, name: str) -> Array:
-        """Where numbers that are its own are in an array of a learner."""
+    def _own(self, side: Side, kind: str) -> tuple[Array, Array]:
+        """Where numbers that are its own are in an array of a learner, and in that of the whole game."""
         begin, end = side.own.tolist()
-        if _kind(name) == "infosets":
-            return np.flatnonzero(_mine(side))
-        rows = self.scheme.rule.memory if isinstance(self.scheme.rule, Rule) and _kind(name) == "memory" else 1
-        return np.arange(rows * begin, rows * end, dtype=np.int64)
-
-    def _wanted(self, side: Side, name: str) -> Array:
-        """Where the same numbers are in an array of the whole game."""
-        begin, end = side.own.tolist()
-        if _kind(name) == "infosets":
-            return _own_infosets(side)
-        if isinstance(self.scheme.rule, Rule) and _kind(name) == "memory":
-            return _memory_places(side, self.scheme.rule.memory)
-        return side.places[begin:end]
+        if kind == "infosets":
+            here = np.flatnonzero(_mine(side))
+            return here, side.infosets[here]
+        if kind == "memory" and isinstance(self.scheme.rule, Rule):
+            rows = self.scheme.rule.memory
+            return np.arange(rows * begin, rows * end, dtype=np.int64), _memory_places(side, rows)
+        return np.arange(begin, end, dtype=np.int64), own_places(side)
 
     @property
     def size(self) -> int:
@@ -245,10 +238,6 @@ def _memory_places(side: Side, rows: int) -> Array:
 def _mine(side: Side) -> npt.NDArray[np.bool_]:
     """[I] infosets that are here, and not only told of."""
     return np.diff(side.first) > 0
-
-
-def _own_infosets(side: Side) -> Array:
-    return side.infosets[_mine(side)]
 
 
 def own_places(side: Side) -> Array:

@@ -6,59 +6,49 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from treeplex.arrays import Floats
-from treeplex.engines.protocol import Scheme
+from treeplex.engines.protocol import Array, Scheme
 from treeplex.engines.sequence.cpu import cut as kernels
 from treeplex.engines.sequence.cpu.treeplex import extended_plan
 from treeplex.engines.sequence.cut import Side
 from treeplex.engines.sequence.partition import BOUNDARY
-from treeplex.engines.sharded import shards
-from treeplex.engines.sharded.sequence_part import SIGNS, SequencePart, filled, own_of
-from treeplex.engines.sharded.session import write_part
-from treeplex.engines.sharded.shards import Given, Order, OutOfStepError, Stamp, in_step
-
-Array = npt.NDArray[Any]
+from treeplex.engines.sharded.sequence_part import SequencePart, filled, own_of
+from treeplex.engines.sharded.shards import FINISH, VALUE, Given, Order, OutOfStepError, Shard
+from treeplex.tensors import Tensors
 
 
-class SequenceShard:
+class SequenceShard(Shard):
     """Infosets below the trunk, with what is learnt there."""
 
     def __init__(self, order: Order, scheme: Scheme) -> None:
+        super().__init__(order.words["part"])
         sides = [Side(**{name: order.arrays[f"{player}.{name}"] for name in Side._fields}) for player in (0, 1)]
         self.part = SequencePart((sides[0], sides[1]), order.words["storage"], scheme, order.words["payoffs"])
         self.shown = [order.arrays[f"{player}.shown"] for player in (0, 1)]
-        self.index, self.iteration, self.turn = order.words["part"], 0, 0
         self.behind: tuple[int, int] | None = None  # player and iteration whose plans and averages are still to be made
 
-    def do(self, stamp: Stamp, given: Given) -> Given:
+    def answer(self, phase: str, player: int, given: Given) -> Given:
         """As ``Shard``."""
-        phase = stamp.phase.partition(" ")[0]
-        if phase == shards.START:
-            self._start(given)
-        elif phase == shards.RESTORE:
-            self._restore(stamp, given["files"])
-        elif phase == shards.SAVE:
-            tensors = self.part.tensors() | {"state.iteration": np.asarray(self.iteration)}
-            write_part(given["path"], stamp.run.partition("/")[0], self.iteration, self.index, tensors)
-        elif phase == shards.LEARN:
-            return self._learn(stamp, given)
-        elif phase == shards.FINISH:
+        if phase == FINISH:
             self._follow(1, given["plan"])
-        elif phase == shards.VALUE:
+            return {}
+        if phase == VALUE:
             return self._value(given)
-        else:
-            found = self.part.strategies(given["iterate"])
-            return {f"strategy.{player}": own_of(self.part.sides[player], found[player]) for player in (0, 1)}
-        return {}
+        found = self.part.strategies(given["iterate"])
+        return {f"strategy.{player}": own_of(self.part.sides[player], found[player]) for player in (0, 1)}
 
-    def _start(self, given: Given) -> None:
+    def tensors(self) -> Tensors:
+        """As ``Shard``."""
+        return self.part.tensors() | {"state.iteration": np.asarray(self.iteration)}
+
+    def start(self, given: Given) -> None:
+        """As ``Shard``."""
         part = self.part
         part.learners = part.fresh()
         for plan, learner in zip(self._plans(part.uniform(), given), part.learners, strict=True):
             learner.plan[:] = plan
-        self.iteration, self.turn, self.behind = 0, 0, None
+        self.behind = None
 
     def _plans(self, strategies: Sequence[Floats], given: Given) -> list[Floats]:
         plans = [np.zeros(len(strategy)) for strategy in strategies]
@@ -79,29 +69,15 @@ class SequenceShard:
             self.part.fold(t, player)
             self.behind = None
 
-    def _learn(self, stamp: Stamp, given: Given) -> Given:
-        in_step(stamp, self.iteration, self.turn)
-        part, player, opponent = self.part, stamp.player, 1 - stamp.player
+    def learn(self, player: int, t: int, given: Given) -> Given:
+        """As ``Shard``."""
+        part, opponent = self.part, 1 - player
         self._follow(opponent, given["plan"])
         if player == 0:
-            part.fade(stamp.iteration)
+            part.fade(t)
         side, plan = part.sides[player], part.learners[opponent].plan
-        kernels.learn_below(
-            side.treeplex,
-            side.role,
-            part.stored[player],
-            SIGNS[player],
-            plan,
-            part.learners[player],
-            part.rules[player],
-            part.values[player],
-            part.boundary[player],
-            part.step(stamp.iteration),
-        )
-        part.check(stamp.iteration, player)
-        self.behind, self.turn = (player, stamp.iteration), opponent
-        if player == 1:
-            self.iteration = stamp.iteration
+        part.learn(kernels.learn_below, player, plan, t)
+        self.behind = player, t
         return {"shown": plan[self.shown[opponent]], "boundary": part.boundary[player][side.role == BOUNDARY]}
 
     def _value(self, given: Given) -> Given:
@@ -116,7 +92,8 @@ class SequenceShard:
             found[f"shown.{player}"] = plans[player][self.shown[player]]
         return found
 
-    def _restore(self, stamp: Stamp, files: Sequence[Given]) -> None:
+    def restore(self, files: Sequence[Given]) -> None:
+        """As ``Shard``."""
         self.part.learners = self.part.fresh()
-        filled(self.part, {}, files, stamp.iteration)
-        self.iteration, self.turn, self.behind = stamp.iteration, 0, None
+        filled(self.part, {}, files, self.iteration)
+        self.behind = None

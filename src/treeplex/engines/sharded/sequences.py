@@ -12,20 +12,19 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.payoffs import Csr
 from treeplex.engines.evaluation import Evaluation
-from treeplex.engines.protocol import PLAYED, Profile, Scheme, Stop, never
+from treeplex.engines.protocol import PLAYED, Array, Profile, Scheme, Stop, never
 from treeplex.engines.sequence.cpu import cut as kernels
 from treeplex.engines.sequence.cpu.treeplex import realization_plan
 from treeplex.engines.sequence.cut import CutGame, Side, cut_at
 from treeplex.engines.sequence.engine import SequenceEngine, SequenceTables, TabularProfile
 from treeplex.engines.sequence.evaluate import in_payoffs
 from treeplex.engines.sequence.rules import payoff_range
-from treeplex.engines.sharded.sequence_part import SIGNS, SequencePart, filled, own_places
+from treeplex.engines.sharded.sequence_part import SequencePart, filled, own_places
 from treeplex.engines.sharded.session import (
     MANIFEST,
     PROCESS,
@@ -40,8 +39,6 @@ from treeplex.errors import ParameterError
 from treeplex.tensors import Tensors
 from treeplex.updates.rule import Rule
 from treeplex.updates.turns import ALTERNATING
-
-Array = npt.NDArray[Any]
 
 
 class ShardedProfile(Profile):
@@ -106,20 +103,7 @@ class ShardedSequences(ShardedEngine):
         for links, answer in zip(self.cut.links, answers, strict=True):
             plan[links[opponent].shown_here] = answer["shown"]
             trunk.boundary[player][links[player].boundary_here] = answer["boundary"]
-        side = trunk.sides[player]
-        kernels.learn_above(
-            side.treeplex,
-            side.role,
-            trunk.stored[player],
-            SIGNS[player],
-            plan,
-            trunk.learners[player],
-            trunk.rules[player],
-            trunk.values[player],
-            trunk.boundary[player],
-            trunk.step(t),
-        )
-        trunk.check(t, player)
+        trunk.learn(kernels.learn_above, player, plan, t)
 
     def _known_of(self, player: int, shard: int) -> Given:
         return {"plan": self.trunk.learners[player].plan[self.cut.links[shard][player].known]}
@@ -185,7 +169,6 @@ class ShardedSequences(ShardedEngine):
             files += files_of(tensors, self.session.folder)
         trunk.learners = trunk.fresh()
         filled(trunk, tensors, files[1:], iteration)
-        self.session.resumed(files)
         self.session.restore(iteration, files)
         return SequenceTables(trunk.learners, iteration)
 

@@ -17,14 +17,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.engines.protocol import Cost, Engine, Scheme
-from treeplex.engines.sharded.shards import LEARN, RESTORE, SAVE, START, Given, Order, Shards, Stamp, payload
+from treeplex.engines.protocol import Array, Cost, Engine, Scheme
+from treeplex.engines.sharded.shards import FORMAT, LEARN, RESTORE, SAVE, START, Given, Order, Shards, Stamp, payload
 from treeplex.errors import ParameterError
-from treeplex.tensors import CHECKPOINT, Tensors, mapped_tensors, write_tensors
+from treeplex.tensors import CHECKPOINT, Tensors, mapped_tensors
 
-Array = npt.NDArray[Any]
-
-FORMAT: Final = "treeplex-shard-1"
 FOLDER: Final = "shards"
 """Of a run folder: where shards write."""
 
@@ -63,7 +60,8 @@ class ShardSession:
         self.ask(0, 0, START, given or [nothing] * len(self.orders))
 
     def restore(self, iteration: int, files: Sequence[Given]) -> None:
-        """All shards, as these files have them."""
+        """All shards, as these files have them: those of the checkpoint that a run goes on from."""
+        self.kept = [Path(file["path"]).name for file in files if file["run"] is not None]
         self._begin()
         self.ask(iteration, 0, RESTORE, [{"files": list(files)}] * len(self.orders))
 
@@ -92,10 +90,6 @@ class ShardSession:
         files = [{"name": name, "part": order.words["part"]} for name, order in zip(names, self.orders, strict=True)]
         words = json.dumps({"run": self.run, "iteration": iteration, "files": files})
         return {MANIFEST: np.frombuffer(words.encode(), dtype=np.uint8)}
-
-    def resumed(self, files: Sequence[Given]) -> None:
-        """The files of the checkpoint that a run goes on from."""
-        self.kept = [Path(file["path"]).name for file in files]
 
     def whole_file(self, part: Sequence[int]) -> Given:
         """The checkpoint of one machine, which has all parts."""
@@ -176,11 +170,6 @@ def files_of(tensors: Mapping[str, Array], folder: Path | None) -> list[dict[str
         {"path": str((folder / FOLDER / Path(file["name"]).name).absolute()), "part": file["part"], "run": words["run"]}
         for file in words["files"]
     ]
-
-
-def write_part(path: str, run: str, iteration: int, part: Sequence[int], tensors: Mapping[str, Array]) -> None:
-    """A shard's own file."""
-    write_tensors(Path(path), FORMAT, tensors, {"run": run, "iteration": iteration, "part": part})
 
 
 @contextmanager

@@ -10,14 +10,17 @@ shards go back to the last checkpoint that all of them have.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Protocol
 
-import numpy.typing as npt
-
+from treeplex.engines.protocol import Array
 from treeplex.errors import TreeplexError
+from treeplex.tensors import Tensors, write_tensors
 
-Array = npt.NDArray[Any]
+FORMAT: Final = "treeplex-shard-1"
+
 Given = Mapping[str, Any]
 """What a call brings, and what is answered: arrays and words by name."""
 
@@ -51,17 +54,9 @@ class Order(NamedTuple):
     scheme: Any = None  # what iterations do, of SEQUENCES: an object, since a user's rule has no name
 
     @property
-    def needs_gpu(self) -> bool:
-        """Must the worker have a GPU?"""
-        return self.backend != "cpu"
-
-
-class Shard(Protocol):
-    """Keeps what is learnt below a cut; see ``Stamp`` for what it is told."""
-
-    def do(self, stamp: Stamp, given: Given) -> Given:
-        """Carry out a call that is made for the first time."""
-        ...
+    def gpus(self) -> int:
+        """How many a worker has to itself: Ray shows it no other, so that it is the first one there."""
+        return int(self.backend != "cpu")
 
 
 class Shards(Protocol):
@@ -88,10 +83,56 @@ class OutOfStepError(TreeplexError, RuntimeError):
     """A shard was told something that does not come next."""
 
 
-def in_step(stamp: Stamp, iteration: int, turn: int) -> None:
-    """Refuse a pass that learns if it is not the next one, after ``iteration`` whole ones."""
-    if (stamp.iteration, stamp.player) != (iteration + 1, turn):
-        raise OutOfStepError(f"The next pass is that of player {turn} in iteration {iteration + 1}, got {stamp}.")
+class Shard(ABC):
+    """Keeps what is learnt below a cut; see ``Stamp`` for what it is told. ``part``: what of the game, as words."""
+
+    def __init__(self, part: list[int]) -> None:
+        self.words = part
+        self.iteration, self.turn = 0, 0  # whole iterations, and whose pass is next
+
+    def do(self, stamp: Stamp, given: Given) -> Given:
+        """Carry out a call that is made for the first time."""
+        phase = stamp.phase.partition(" ")[0]
+        if phase == START:
+            self.iteration, self.turn = 0, 0
+            self.start(given)
+        elif phase == RESTORE:
+            self.iteration, self.turn = stamp.iteration, 0
+            self.restore(given["files"])
+        elif phase == SAVE:
+            about = {"run": stamp.run.partition("/")[0], "iteration": self.iteration, "part": self.words}
+            write_tensors(Path(given["path"]), FORMAT, self.tensors(), about)
+        elif phase == LEARN:
+            if (stamp.iteration, stamp.player) != (self.iteration + 1, self.turn):
+                raise OutOfStepError(
+                    f"The next pass is that of player {self.turn} in iteration {self.iteration + 1}, got {stamp}."
+                )
+            answer = self.learn(stamp.player, stamp.iteration, given)
+            self.iteration, self.turn = self.iteration + stamp.player, 1 - stamp.player
+            return answer
+        else:
+            return self.answer(phase, stamp.player, given)
+        return {}
+
+    @abstractmethod
+    def start(self, given: Given) -> None:
+        """Begin without anything learnt."""
+
+    @abstractmethod
+    def restore(self, files: Sequence[Given]) -> None:
+        """Go back to the iteration that these files are of."""
+
+    @abstractmethod
+    def tensors(self) -> Tensors:
+        """What is learnt, for a file of its own."""
+
+    @abstractmethod
+    def learn(self, player: int, t: int, given: Given) -> Given:
+        """One player's half of iteration ``t``."""
+
+    @abstractmethod
+    def answer(self, phase: str, player: int, given: Given) -> Given:
+        """Any other phase."""
 
 
 def payload(given: Given) -> int:

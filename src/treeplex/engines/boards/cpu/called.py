@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
-from treeplex.engines.boards.arrays import Pass, PlayerArrays, RuleCalls
+from treeplex.engines.boards.arrays import Array, Pass, PlayerArrays, RuleCalls
 from treeplex.engines.boards.cpu.locked import is_locked
 from treeplex.kernels.calls import call_rule
 from treeplex.kernels.jit import callee
 from treeplex.updates.rule import TOLERANCE
 from treeplex.updates.rules import positive_sum, share_out
-
-Array = npt.NDArray[Any]
 
 
 @callee

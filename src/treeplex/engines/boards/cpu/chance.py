@@ -8,19 +8,15 @@ Blocks of a tile whose roots are not open on a board, or on none below it, are n
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from treeplex.engines.boards import arrays as layout
-from treeplex.engines.boards.arrays import Betting, BoardPath, Hands, PassArrays, StreetScratch, Whole
+from treeplex.engines.boards.arrays import Array, Betting, BoardPath, Hands, PassArrays, StreetScratch, Whole
 from treeplex.engines.boards.cpu.addresses import betting_at, boards_at, hands_at, results_at, scratch_at
 from treeplex.games.holdem.classes import CLASSES
 from treeplex.kernels.jit import callee, inlined
 from treeplex.kernels.vectors import LANES, load, narrowed, spread, store, transpose, widened
 
-Array = npt.NDArray[Any]
 SQUARE = LANES * LANES
 COUNT = len(CLASSES)
 

@@ -5,14 +5,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy.typing as npt
-
-from treeplex.engines.boards.arrays import Whole
+from treeplex.engines.boards.arrays import Array, Whole
 from treeplex.kernels.jit import callee, inlined
-
-Array = npt.NDArray[Any]
 
 
 @inlined

@@ -17,10 +17,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from treeplex.engines.boards import arrays as layout
-from treeplex.engines.boards.arrays import BoardPath, Pass, PassArrays, PassRule, PassWorker
+from treeplex.engines.boards.arrays import Array, BoardPath, Pass, PassArrays, PassRule, PassWorker
 from treeplex.engines.boards.cpu.addresses import betting_at, boards_at, hands_at, player_at, results_at, scratch_at
 from treeplex.engines.boards.cpu.chance import (
     add_boards,
@@ -39,8 +38,6 @@ from treeplex.engines.boards.cpu.terminals import settle
 from treeplex.kernels.jit import callee, kernel
 from treeplex.kernels.threads.meeting import await_all, barrier, leave_run, linger
 from treeplex.kernels.vectors import LANES, load, spread, store
-
-Array = npt.NDArray[Any]
 
 
 @callee

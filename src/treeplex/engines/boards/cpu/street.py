@@ -6,13 +6,11 @@ scratch arrays (float32 for int16), 16 hands at a time (``vectors``). No fastmat
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from treeplex.engines.boards import arrays as layout
 from treeplex.engines.boards.arrays import (
+    Array,
     BoardPath,
     Pass,
     PassArrays,
@@ -29,8 +27,6 @@ from treeplex.kernels.jit import callee, inlined
 from treeplex.kernels.vectors import LANES, is_whole, larger, load, prefetch, some, spread, store, where
 from treeplex.updates.rules import decayed, matched
 from treeplex.updates.storage import AVERAGE, REGRET, dither_seed, pack
-
-Array = npt.NDArray[Any]
 
 DISTANCE = 2048  # numbers between what is computed and what is fetched from memory meanwhile
 TINY = 1e-30  # sums of regrets or averages up to here count as none: dividing by them might overflow

@@ -15,7 +15,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from treeplex.engines.boards import arrays as layout
 from treeplex.engines.boards.arrays import Betting, BoardIndex, BoardPath, Hands, PassArrays, StreetScratch
@@ -23,7 +22,6 @@ from treeplex.engines.boards.cpu.addresses import betting_at, boards_at, hands_a
 from treeplex.kernels.jit import callee, inlined
 from treeplex.kernels.vectors import LANES, load, spread, store, transpose
 
-Array = npt.NDArray[Any]
 SQUARE = LANES * LANES
 
 

@@ -22,10 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats, Ints
-from treeplex.engines.boards.arrays import Offsets, Small
-
-Array = npt.NDArray[Any]
-
+from treeplex.engines.boards.arrays import Array, Offsets, Small
 
 Words = npt.NDArray[np.uint32]
 

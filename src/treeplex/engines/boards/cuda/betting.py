@@ -3,37 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from functools import partial
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Ints
 from treeplex.engines.boards.cuda.arrays import FOLDS, ITEM, MORE, NO_ROW, OWN_ACTIONS, SHOWS, DeviceBetting, Words
-from treeplex.engines.boards.streets import Decision, End, Street, Way, amounts
+from treeplex.engines.boards.streets import Decision, End, Street, Way, amounts, by_row
 from treeplex.games.holdem.classes import EVERY_BOARD
 from treeplex.games.holdem.spot import Spot
+
+Place = TypeVar("Place", Decision, End, Way)
 
 FEW: Final = 2  # items of an action that are read at once
 
 
-class Parts(NamedTuple):
-    """What lies below each street root."""
-
-    decisions: list[list[Decision]]
-    terminals: list[list[End]]
-    chance_nodes: list[list[tuple[int, Way]]]  # with their numbers
-
-
-def parts_of(street: Street) -> Parts:
-    """By street root."""
-    found = Parts(*([[] for _ in range(street.roots)] for _ in range(3)))
-    for decision in street.decisions:
-        found.decisions[decision.root].append(decision)
-    for end in street.terminals:
-        found.terminals[end.root].append(end)
-    for number, way in enumerate(street.chance_nodes):
-        found.chance_nodes[way.root].append((number, way))
+def by_root(street: Street, places: Sequence[Place]) -> list[list[tuple[int, Place]]]:
+    """What lies below each street root, with its number on the street."""
+    found: list[list[tuple[int, Place]]] = [[] for _ in range(street.roots)]
+    for number, place in enumerate(places):
+        found[place.root].append((number, place))
     return found
 
 
@@ -47,7 +38,8 @@ class BettingTables(NamedTuple):
 
 def betting_tables(spot: Spot, street: Street, learner: int, entry: Ints, work: npt.DTypeLike) -> BettingTables:
     """Tables of a street; ``entry``: the rows that lead to its street roots."""
-    opponent, parts = 1 - learner, parts_of(street)
+    opponent, decisions_by_root = 1 - learner, by_root(street, street.decisions)
+    terminals_by_root, ways_by_root = by_root(street, street.terminals), by_root(street, street.chance_nodes)
     table: list[Sequence[int]] = []
     nodes: tuple[list[list[int]], list[list[int]]] = ([], [])
     group: list[Sequence[int]] = []
@@ -55,12 +47,12 @@ def betting_tables(spot: Spot, street: Street, learner: int, entry: Ints, work: 
     chance = np.zeros((2, len(street.chance_nodes)), np.int32)
     base, first_row = [0, 0], 0
     for root in range(street.roots):
-        decisions = parts.decisions[root]
+        decisions = [decision for _, decision in decisions_by_root[root]]
         slots = [sum(len(d.node.actions) for d in decisions if d.player == player) for player in (0, 1)]
         row = _Rows(street.roots, base[0], base[1])
         opened = len(nodes[opponent]), len(nodes[learner])
         rows = 1 + slots[opponent]
-        for place, below in _by_row(row, opponent, parts.terminals[root]).items():
+        for place, below in by_row([end for _, end in terminals_by_root[root]], partial(row.of, opponent)).items():
             chips = [amounts(spot, end.node, learner) for end in below]
             shows, folds = (any(amount[kind] for amount in chips) for kind in (0, 1))
             extra = rows if shows and folds else -1
@@ -81,7 +73,7 @@ def betting_tables(spot: Spot, street: Street, learner: int, entry: Ints, work: 
                 nodes[player].append([above, rows, size, slot, decision.number, item, first_row + above, 0])
                 items[row.item(learner, decision)].append((rows, 1.0))
                 rows += 1
-        for number, way in parts.chance_nodes[root]:
+        for number, way in ways_by_root[root]:
             chance[:, number] = first_row + row.of(opponent, way), first_row + rows
             items[row.item(learner, way)].append((rows, 1.0))
             rows += 1
@@ -124,14 +116,6 @@ class _Rows(NamedTuple):
         """The same among all street roots and slots."""
         slot = place.sequences[player]
         return place.root if slot < 0 else self.roots + slot
-
-
-def _by_row(row: _Rows, opponent: int, ends: list[End]) -> dict[int, list[End]]:
-    """Terminals that share a reach row."""
-    found: dict[int, list[End]] = {}
-    for end in ends:
-        found.setdefault(row.of(opponent, end), []).append(end)
-    return found
 
 
 def _words(records: Sequence[Sequence[int]]) -> Words:

@@ -1,4 +1,4 @@
-"""Going up through the learner's decisions where a rule is called (``updates.rule``) for each hand; see ``street``.
+"""Going up through the learner's decisions where a rule is called (``updates.rule``) for each hand; see ``kernels``.
 
 One thread has one hand at a time, of the two that it has in kernels of the family. Rules are called for all hands but
 padding and locked ones, whether or not they are reached.
@@ -17,7 +17,7 @@ import numpy as np
 
 from treeplex.engines.boards.arrays import ALL_LOCKED
 from treeplex.engines.boards.cuda import arrays as layout
-from treeplex.engines.boards.cuda.common import common, part, place_of
+from treeplex.engines.boards.cuda.common import closed, common, part, place_of, word
 from treeplex.engines.boards.cuda.meeting import uint64
 from treeplex.kernels.cuda.calls import Called, call_update
 from treeplex.kernels.cuda.kernels import cuda, kernel, tail, uint32
@@ -31,7 +31,7 @@ def called_root(storage: str, locks: bool, called: Called) -> Any:
     """How the decisions below a street root go up, for one hand."""
     number, rows_of, most = STORAGES[storage].work, called.rows, called.actions
     zero, call = number(0.0), call_update(called)
-    word, _, is_locked, lock_of, _, _, value, expect = common(storage, locks)
+    is_locked, lock_at, _, _, value, expect = common(storage, locks)
 
     def up_decision(betting, record, width, stride, learning, base, mine, h, held, lock, locked, t, calls):
         """The value of one decision to one hand, which is learnt from unless the hand is locked or padding."""
@@ -69,8 +69,8 @@ def called_root(storage: str, locks: bool, called: Called) -> Any:
             d = uint32(d - layout.OWN_WORDS)
             record = tail(betting.own, d)
             if alive[uint32(marks + word(record, layout.REACHED))] == stamp:
-                lock = lock_of(learning.where, place_of(decision, word(record, layout.OWN_NUMBER)))
-                locked = learning.locked[uint64(lock if lock >= 0 else 0) :]
+                place = place_of(decision, word(record, layout.OWN_NUMBER))
+                lock, locked = lock_at(learning.where, learning.locked, place)
                 up_decision(betting, record, width, stride, learning, start, rows, h, held, lock, locked, t, calls)
             else:
                 rows[uint32(word(record, layout.VALUE) * stride)] = zero
@@ -82,7 +82,7 @@ def called_root(storage: str, locks: bool, called: Called) -> Any:
 def called_up(storage: str, locks: bool, called: Called) -> Any:
     """The kernel that goes up; its arguments are those of the family's, with ``Calls`` in place of a prediction."""
     zero = STORAGES[storage].work(0.0)
-    word, closed, value = common(storage, locks).word, common(storage, locks).closed, common(storage, locks).value
+    value = common(storage, locks).value
     up_root = called_root(storage, locks, called)
 
     def up(betting, cards, begin, each, owns, learning, clock, calls, best, rows, alive, factors, found):

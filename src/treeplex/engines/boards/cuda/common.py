@@ -22,20 +22,11 @@ SECTOR: Final = 32  # bytes that memory is asked for at a time
 WORD: Final = 2**32 - 1
 
 
-class StreetParts(NamedTuple):
+class Common(NamedTuple):
     """Parts of kernels, of numbers in one storage."""
 
-    down: Any
-    up: Any
-
-
-class Common(NamedTuple):
-    """What they are made of."""
-
-    word: Any
-    closed: Any
     is_locked: Any
-    lock_of: Any
+    lock_at: Any
     shared_out: Any
     mixed: Any
     value: Any
@@ -86,9 +77,10 @@ def common(storage: str, locks: bool) -> Common:
             a = uint32(a + 1)
         return False
 
-    def lock_of(where, place):
-        """Where a decision's locked rows are."""
-        return where[place] if locks else np.int64(FREE)
+    def lock_at(where, rows, place):
+        """Where a decision's locked rows are, and those rows."""
+        lock = where[place] if locks else np.int64(FREE)
+        return lock, rows[uint64(lock if lock >= 0 else 0) :]
 
     def shared_out(total, parts, rest, actions):
         """``parts`` over the total, and zero; or zero, and ``rest`` over the actions: regret matching."""
@@ -130,7 +122,7 @@ def common(storage: str, locks: bool) -> Common:
             at, a = uint32(at + width), uint32(a + 1)
         return mixed(total, weighted, plain, actions)
 
-    return Common(word, closed, part(is_locked), part(lock_of), shared_out, mixed, value, part(expect))
+    return Common(part(is_locked), part(lock_at), shared_out, mixed, value, part(expect))
 
 
 @cache
@@ -160,7 +152,7 @@ def fetching(storage: str) -> Any:
 @cache
 def factor(storage: str, locks: bool) -> Any:
     """The part that finds discounts."""
-    number, scaled, lock_of = STORAGES[storage].work, STORAGES[storage].scaled, common(storage, locks).lock_of
+    number, scaled, lock_at = STORAGES[storage].work, STORAGES[storage].scaled, common(storage, locks).lock_at
     one = number(1.0)
 
     def find_factor(betting, decision, n, learning, clock, t, mark, stamp, factors, at):
@@ -169,7 +161,7 @@ def factor(storage: str, locks: bool) -> Any:
         ``decision``: the number of the board's first; ``mark``: of the row on which it is reached.
         """
         place = place_of(decision, uint32(betting.own[uint32(n * layout.OWN_WORDS + layout.OWN_NUMBER)]))
-        if mark == stamp and lock_of(learning.where, place) != ALL_LOCKED:
+        if mark == stamp and lock_at(learning.where, learning.locked, place)[0] != ALL_LOCKED:
             positive, negative = 1.0, 1.0
             for k in range(learning.last[place], t):
                 positive *= clock.positive[k]

@@ -1,4 +1,4 @@
-"""Going down through the opponent's decisions on a board: reach of every action, and its average; see ``street``."""
+"""Going down through the opponent's decisions on a board: reach of every action, and its average; see ``kernels``."""
 
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from treeplex.engines.boards.cuda import arrays as layout
-from treeplex.engines.boards.cuda.common import common, fetching, part, place_of
+from treeplex.engines.boards.cuda.common import closed, common, fetching, part, place_of, word
 from treeplex.engines.boards.cuda.hands import SOON, two_hands
 from treeplex.engines.boards.cuda.meeting import uint64
 from treeplex.engines.boards.cuda.pairs import pairs
@@ -28,51 +28,46 @@ def sharing(storage: str, learn: bool, locks: bool) -> Any:
     load, store, plus, _, times, scaled, _, positive, some = pairs(number)
     shared_out, kept = common(storage, locks).shared_out, two_hands(storage, locks).kept
 
-    def passed(x, m, weight, prune, adds, rows, to, alive, mark, stamp, average, at, first, second, fixed, k):
-        """The opponent's reach after an action, and its average; ``m``: as it was, ``k``: its place in ``fixed``."""
+    def passed(x, factor, rest, m, how, rows, to, alive, mark, average, at, held, k):
+        """The opponent's reach after an action, and its average; ``m``: as it was, ``k``: its place in locked rows.
+
+        ``x``: what the strategy is a share of; ``how``: weight, whether to prune, whether it is added, and the stamp.
+        """
+        weight, prune, adds, stamp = how
+        x = plus(times(positive(x), factor), rest)
         store(rows, to, x)
         if some(x):
             if prune:
                 alive[mark] = stamp
             if learn and adds:
-                store(average, at, kept(plus(m, scaled(x, weight)), first, second, fixed, k))
+                store(average, at, kept(plus(m, scaled(x, weight)), held, k))
 
-    def reached(x, factor, rest):
-        """Reach after an action."""
-        return plus(times(positive(x), factor), rest)
+    passed = part(passed)
 
-    passed, reached = part(passed), part(reached)
-
-    def share(actions, width, stride, parent, x0, x1, x2, x3, m0, m1, m2, m3, source, weight, prune, adds, rows, to,
-              alive, mark, stamp, average, at, first, second, fixed, k):  # fmt: skip
-        """``x0`` and so on: what strategies are shares of, for the first four actions; ``m0``: their averages."""
-        total, a = plus(plus(plus(positive(x0), positive(x1)), positive(x2)), positive(x3)), uint32(4)
+    def share(actions, width, stride, parent, x, m, source, how, rows, to, alive, mark, average, at, held, k):
+        """``x``: what strategies are shares of, for the first four actions; ``m``: their averages."""
+        total, a = plus(plus(plus(positive(x[0]), positive(x[1])), positive(x[2])), positive(x[3])), uint32(4)
         while a < actions:
             total = plus(total, positive(load(source, uint32(at + uint32(a * width)))))
             a = uint32(a + 1)
         one_factor, one_rest = shared_out(total[0], parent[0], parent[0], actions)
         two_factor, two_rest = shared_out(total[1], parent[1], parent[1], actions)
         factor, rest = (one_factor, two_factor), (one_rest, two_rest)
-        passed(reached(x0, factor, rest), m0, weight, prune, adds, rows, to, alive, mark, stamp, average, at,
-               first, second, fixed, k)  # fmt: skip
+        passed(x[0], factor, rest, m[0], how, rows, to, alive, mark, average, at, held, k)
         if actions > uint32(1):
             at, to, mark, k = uint32(at + width), uint32(to + stride), uint32(mark + 1), uint32(k + width)
-            passed(reached(x1, factor, rest), m1, weight, prune, adds, rows, to, alive, mark, stamp, average,
-                   at, first, second, fixed, k)  # fmt: skip
+            passed(x[1], factor, rest, m[1], how, rows, to, alive, mark, average, at, held, k)
         if actions > uint32(2):
             at, to, mark, k = uint32(at + width), uint32(to + stride), uint32(mark + 1), uint32(k + width)
-            passed(reached(x2, factor, rest), m2, weight, prune, adds, rows, to, alive, mark, stamp, average,
-                   at, first, second, fixed, k)  # fmt: skip
+            passed(x[2], factor, rest, m[2], how, rows, to, alive, mark, average, at, held, k)
         if actions > uint32(3):
             at, to, mark, k = uint32(at + width), uint32(to + stride), uint32(mark + 1), uint32(k + width)
-            passed(reached(x3, factor, rest), m3, weight, prune, adds, rows, to, alive, mark, stamp, average,
-                   at, first, second, fixed, k)  # fmt: skip
+            passed(x[3], factor, rest, m[3], how, rows, to, alive, mark, average, at, held, k)
         a = uint32(4)
         while a < actions:
             at, to, mark, k = uint32(at + width), uint32(to + stride), uint32(mark + 1), uint32(k + width)
-            m = load(average, at) if learn else none
-            passed(reached(load(source, at), factor, rest), m, weight, prune, adds, rows, to, alive, mark,
-                   stamp, average, at, first, second, fixed, k)  # fmt: skip
+            before = load(average, at) if learn else none
+            passed(load(source, at), factor, rest, before, how, rows, to, alive, mark, average, at, held, k)
             a = uint32(a + 1)
 
     return part(share)
@@ -84,7 +79,8 @@ def root_down(storage: str, learn: bool, locks: bool) -> Any:
     number = STORAGES[storage].work
     zero = number(0.0)
     none = (zero, zero)
-    load, store, some, word = pairs(number).load, pairs(number).store, pairs(number).some, common(storage, locks).word
+    nothing = (none, none, none, none)
+    load, store, some = pairs(number).load, pairs(number).store, pairs(number).some
     (four, held_of, _), share = two_hands(storage, locks), sharing(storage, learn, locks)
 
     def down_root(betting, root, width, stride, reach, source, average, rows, facing, decision, weight, prune, alive,
@@ -97,27 +93,26 @@ def root_down(storage: str, learn: bool, locks: bool) -> Any:
             record = tail(betting.theirs, d)
             above_row, first_row = word(record, layout.ABOVE), word(record, layout.OUT)
             actions = word(record, layout.ACTIONS)
-            at, to, k = uint32(word(record, layout.SLOT) * width), uint32(first_row * stride), h
-            first, second, fixed = False, False, facing.locked
+            at, to = uint32(word(record, layout.SLOT) * width), uint32(first_row * stride)
+            held = False, False, False, facing.locked
             if learn and locks:
                 place = place_of(decision, word(record, layout.NUMBER))
-                _, first, second, fixed = held_of(facing.where, facing.locked, place, actions, width, h)
+                held = held_of(facing.where, facing.locked, place, actions, width, h)
             mark = uint32(marks + first_row)
             if not prune and h == 0:
                 a = uint32(0)
                 while a < actions:
                     alive[uint32(mark + a)] = stamp
                     a = uint32(a + 1)
-            x0, x1, x2, x3 = four(source, at, actions, width)  # before it is known whether the hands get here
-            m0, m1, m2, m3 = none, none, none, none
+            x, m = four(source, at, actions, width), nothing  # before it is known whether the hands get here
             if adds:
-                m0, m1, m2, m3 = four(average, at, actions, width)
+                m = four(average, at, actions, width)
             parent = reach
             if above_row != 0:
                 parent = load(rows, uint32(above_row * stride))
             if some(parent):
-                share(actions, width, stride, parent, x0, x1, x2, x3, m0, m1, m2, m3, source, weight, prune, adds, rows,
-                      to, alive, mark, stamp, average, at, first, second, fixed, k)  # fmt: skip
+                how = weight, prune, adds, stamp
+                share(actions, width, stride, parent, x, m, source, how, rows, to, alive, mark, average, at, held, h)
             else:
                 a = uint32(0)
                 while a < actions:
@@ -131,8 +126,8 @@ def root_down(storage: str, learn: bool, locks: bool) -> Any:
 @cache
 def going_down(storage: str, learn: bool, locks: bool) -> Any:
     """The part of kernels for numbers of a storage, of passes that learn or that do not."""
-    store, word, closed = pairs(STORAGES[storage].work).store, *common(storage, locks)[:2]
-    fetch, down_root = fetching(storage), root_down(storage, learn, locks)
+    store, fetch = pairs(STORAGES[storage].work).store, fetching(storage)
+    down_root = root_down(storage, learn, locks)
 
     def down(betting, cards, board, n, end, facing, weight, t, prune, above, above_alive, stamp, chance, rows, alive,
              shared, me, threads, begin):  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -10,12 +10,23 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats
-from treeplex.engines.boards.arrays import BEST, FREE, HandLearner, Locked, PassRule, Schedules, Sources
+from treeplex.engines.boards.arrays import (
+    BEST,
+    FREE,
+    Array,
+    HandLearner,
+    Locked,
+    PassRule,
+    Schedules,
+    Sources,
+    plain_rule,
+)
 from treeplex.engines.boards.cuda.arrays import Clock, Facing, LearningPlayer
 from treeplex.engines.boards.cuda.called import called_up
 from treeplex.engines.boards.cuda.kernels import clear, collect, keep, kernels, put, tick
 from treeplex.engines.boards.cuda.meeting import LANES
 from treeplex.engines.boards.cuda.tables import ArraySizes, Cut, DeviceStreet, Tuning, levels_of, sizes_of
+from treeplex.engines.boards.cut import FIRST_STREET, BoardRun, part_of
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.locks import fix, told
 from treeplex.engines.boards.tables import constants_of
@@ -27,7 +38,6 @@ from treeplex.updates.blocks import BELOW, Earlier
 from treeplex.updates.rule import Rule as CalledRule
 from treeplex.updates.storage import STORAGES
 
-Array = npt.NDArray[Any]
 Learners = tuple[HandLearner, HandLearner]
 Counts = tuple[int, int, int]
 """Numbers per action and hand of regrets (or memory), averages, and what is played apart from regrets."""
@@ -50,13 +60,24 @@ class Launch(NamedTuple):
     shared: int  # bytes of shared memory
     arguments: tuple[Any, ...]
 
-    def on(self, stream: Any) -> None:
+    def on(self, stream: object) -> None:
         """Launch it."""
         self.kernel[self.blocks, self.threads, stream, self.shared](*self.arguments)
 
 
 Launches = list[Launch]
 Grid = tuple[tuple[int, int, int], int, int]  # blocks, threads, bytes of shared memory
+
+
+class DevicePass(NamedTuple):
+    """What one pass works with."""
+
+    player: int
+    learning: LearningPlayer
+    facing: Facing
+    rule: PassRule = plain_rule()
+    best: Sequence[bool] = (False,)  # for each answer: is it the learner's best response, or the value of its strategy?
+    learn: bool = False
 
 
 class SubgamePlan(NamedTuple):
@@ -67,6 +88,7 @@ class SubgamePlan(NamedTuple):
     either: list[ArraySizes]  # the larger of both players' sizes
     bytes: int  # of tables and working arrays
     tuning: Tuning
+    first: int  # street: reach of its roots is given from outside, unless it is the root's
 
 
 def plan(game: HoldemGame, storage: str, tuning: Tuning | None = None, cut: Cut | None = None) -> SubgamePlan:
@@ -80,7 +102,16 @@ def plan(game: HoldemGame, storage: str, tuning: Tuning | None = None, cut: Cut 
     numbers = sum(size.rows + size.factors + 2 * size.found for size in either)
     tables = sum(array.nbytes for levels in pair for level in levels for array in _arrays(level))
     marks = 4 * sum(size.alive for size in either)
-    return SubgamePlan(pair, sizes, either, numbers * np.dtype(work).itemsize + tables + marks, chosen)
+    return SubgamePlan(pair, sizes, either, numbers * np.dtype(work).itemsize + tables + marks, chosen, cut.first)
+
+
+def part_plan(game: HoldemGame, storage: str, run: BoardRun | None) -> SubgamePlan:
+    """Tables of the first street, of a run of boards and all below them, or of all streets."""
+    if run is None:
+        return plan(game, storage)
+    if run == FIRST_STREET:
+        return plan(game, storage, cut=Cut(0, 1, game))
+    return plan(part_of(game, run), storage, cut=Cut(1, len(game.streets), game))
 
 
 def learner_bytes(game: HoldemGame, storage: str, beside: int = 0) -> int:
@@ -91,7 +122,13 @@ def learner_bytes(game: HoldemGame, storage: str, beside: int = 0) -> int:
 
 
 class BoardsOnGPU:
-    """One subgame in one storage on the current GPU; ``rule``: what passes that learn call, if they do."""
+    """One subgame in one storage on the current GPU; ``rule``: what passes that learn call, if they do.
+
+    Or a part of one that is cut after its first street (``boards.cut``). Kernels, their order and every sum are those
+    of the whole, so its bits are kept. Between two parts go rows of the opponent's reach, those of chance nodes alone,
+    with marks of rows that have a hand, and values of boards as ``up`` leaves them: board after board, one row per
+    street root.
+    """
 
     def __init__(
         self, game: HoldemGame, storage: str, planned: SubgamePlan | None = None, rule: CalledRule | None = None
@@ -110,31 +147,29 @@ class BoardsOnGPU:
         self._elements = [(game.elements(player), game.decisions(player)) for player in (0, 1)]
         self._start = [cuda.to_device(game.weights(player).astype(self._work)) for player in (0, 1)]
         self._none, self._no_scale = cuda.to_device(np.zeros(1, storage)), cuda.to_device(np.zeros(1, np.float32))
-        self.frozen = self.sent_locks(fix(game, storage))
-        self._told_hands = self.sent_hands(told(game, storage))
+        frozen = fix(game, storage)
+        self.locks = any((where != FREE).any() for where in frozen.where)  # if there are none, kernels do not look
+        first, second = (cuda.to_device(_some(where if self.locks else where[:0])) for where in frozen.where)
+        self.frozen = Locked((first, second), Sources(*(cuda.to_device(_some(rows)) for rows in frozen.rows)))
+        self._told_hands = [
+            (cuda.to_device(_some(places)), cuda.to_device(_some(numbers)), len(places))
+            for places, numbers in told(game, storage)
+        ]
         self._sums: Sources | None = None  # averages over all blocks, for evaluations
         self._clock = _new_clock(PLANNED)
         self._entered = [(self._start[1 - player], self._clock.stamp) for player in (0, 1)]  # reach, and marks of rows
-        self._told, self._now = np.ones((3, 0)), 0
+        if self.plan.first:
+            roots = self._levels[0][0].roots
+            self._entered = [
+                (zeros(roots * self.widths[1 - player], self._work), zeros(roots, np.int32)) for player in (0, 1)
+            ]
+        self._told, self._now, self._passes = np.ones((3, 0)), 0, 0
         self._called = self._calls = None
         if rule is not None:
             self._called = Called(rule.update, rule.memory, rule.constants is not None, game.action_counts[-1])
             none = cuda.to_device(np.zeros(1, np.int32))
             self._calls = [Calls(cuda.to_device(_some(each)), none) for each in constants_of(game, rule)]
-        self._recorded: tuple[Any, Callable[[], None]] | None = None
-        self._evaluation: tuple[Any, Callable[[], None]] | None = None
-
-    def sent_locks(self, frozen: Locked) -> tuple[tuple[Any, Any], Sources]:
-        """Locked decisions on the GPU; kernels do not look where there are none (``locks``)."""
-        self.locks = any((where != FREE).any() for where in frozen.where)
-        first, second = (cuda.to_device(_some(where if self.locks else where[:0])) for where in frozen.where)
-        return (first, second), Sources(*(cuda.to_device(_some(rows)) for rows in frozen.rows))
-
-    def sent_hands(self, listed: Sequence[tuple[Array, Array]]) -> list[tuple[Any, Any, int]]:
-        """Places of locked hands' numbers, those numbers, and how many they are; of each player."""
-        return [
-            (cuda.to_device(_some(places)), cuda.to_device(_some(numbers)), len(places)) for places, numbers in listed
-        ]
+        self._recorded: dict[str, tuple[object, Callable[[], None]]] = {}
 
     def send(self, learners: Sequence[HandLearner]) -> Learners:
         """Learners on the GPU."""
@@ -147,15 +182,19 @@ class BoardsOnGPU:
 
     def new_learners(self, counts: Counts) -> Learners:
         """Nothing is known yet; of a game without locks."""
-        scaled = STORAGES[self.storage].scaled
-        made: list[HandLearner] = []
-        for numbers, decisions in self._elements:
-            scales, last = decisions if scaled else 0, zeros(decisions, np.int32)
-            regret, average, predicted = (zeros(count * numbers, self.storage) for count in counts)
-            made.append(HandLearner(regret, average, predicted, last, *(zeros(scales, np.float32) for _ in range(2))))
-        return made[0], made[1]
+        kinds = *[self.storage] * 3, np.int32, np.float32, np.float32
+        first, second = (HandLearner(*map(zeros, lengths, kinds)) for lengths in self._lengths(counts))
+        return first, second
 
-    def hold(self, targets: Sequence[tuple[Any, Any]]) -> None:
+    def _lengths(self, counts: Counts) -> list[tuple[int, ...]]:
+        """Of the arrays of both players' learners."""
+        scaled = STORAGES[self.storage].scaled
+        return [
+            (*(count * numbers for count in counts), decisions, scaled * decisions, scaled * decisions)
+            for numbers, decisions in self._elements
+        ]
+
+    def hold(self, targets: Iterable[tuple[Array, Array] | Sources]) -> None:
         """Write locked strategies into both players' arrays."""
         for pair in targets:
             for target, (places, numbers, count), (size, _) in zip(pair, self._told_hands, self._elements, strict=True):
@@ -165,11 +204,9 @@ class BoardsOnGPU:
 
     def fetched(self, learners: Learners, counts: Counts) -> Learners:
         """Copies on the CPU, as long as the CPU's."""
-        scaled, found = STORAGES[self.storage].scaled, list[HandLearner]()
-        for learner, (numbers, decisions) in zip(learners, self._elements, strict=True):
-            lengths = *(count * numbers for count in counts), decisions, scaled * decisions, scaled * decisions
-            found.append(HandLearner(*(here(array, size) for array, size in zip(learner, lengths, strict=True))))
-        return found[0], found[1]
+        pairs = zip(learners, self._lengths(counts), strict=True)
+        first, second = (HandLearner(*map(here, learner, lengths)) for learner, lengths in pairs)
+        return first, second
 
     def fade(self, learners: Learners, factor: float, earlier: Earlier = ()) -> None:
         """Multiply both players' averages; in 16 bits, the scales of their decisions."""
@@ -209,90 +246,63 @@ class BoardsOnGPU:
 
     def iterate(self, learners: Learners, rule: PassRule, schedules: Schedules, first: int, count: int) -> None:
         """Iterations ``first`` + 1 to ``first`` + ``count``; the arrays of ``learners``, on the GPU, are modified."""
-        self._tell(schedules, first)
+        self.tell(schedules, first)
         self._now += count
         key = (id(learners[0].regret), rule, len(self._clock.weight))
-        if count and (self._recorded is None or self._recorded[0] != key):
-            self._iteration(learners, rule)  # compiles, which must not happen while launches are recorded
-            self._recorded = (key, self.stream.recorded(lambda: self._iteration(learners, rule)))
-            count -= 1
-        if self._recorded is not None:
-            for _ in range(count):
-                self._recorded[1]()
-        self.stream.wait()
-
-    def half(self, learners: Learners, rule: PassRule, schedules: Schedules, player: int, t: int) -> None:
-        """One player's half of iteration ``t``."""
-        self._tell(schedules, t)
-        self._learn(learners, rule, player, 0)
-        self.stream.wait()
+        self._repeat("iteration", key, partial(self._iteration, learners, rule), count)
 
     def values(self, sources: Sources, passes: Sequence[tuple[int, int]]) -> Floats:
         """[passes, H] what up to four passes (player, BEST or VALUE) find for the player's hands at the root."""
         key = (*(id(source) for source in sources), tuple(passes), len(self._clock.weight))
-        if self._evaluation is None or self._evaluation[0] != key:
-            self._evaluate(sources, passes)
-            self._evaluation = (key, self.stream.recorded(lambda: self._evaluate(sources, passes)))
-        else:
-            self._evaluation[1]()
-        self.stream.wait()
+        self._repeat("evaluation", key, partial(self._evaluate, sources, passes), 1)
         found: Floats = self._kept.copy_to_host()[: len(passes)].astype(np.float64)
         return found
 
-    def launches(
-        self,
-        player: int,
-        facing: Facing,
-        learning: LearningPlayer,
-        rule: PassRule,
-        *,
-        learn: bool,
-        best: Sequence[bool],
-    ) -> list[list[Launches]]:
+    def _repeat(self, name: str, key: object, launches: Callable[[], None], count: int) -> None:
+        """Launch so many times what is recorded under a name, or record it if that was something else."""
+        if count and (name not in self._recorded or self._recorded[name][0] != key):
+            launches()  # compiles, which must not happen while launches are recorded
+            self._recorded[name] = key, self.stream.recorded(launches)
+            count -= 1
+        for _ in range(count):
+            self._recorded[name][1]()
+        self.stream.wait()
+
+    def launches(self, step: DevicePass) -> list[list[Launches]]:
         """The launches of a pass, from the root and back: phases of launches that may go side by side.
 
-        ``best``: is the learner's best response asked for, or the value of its strategy? For both together there is one
-        way down, and terminals once. The first answer is found in the learner's arrays, a second one in its opponent's.
+        For two answers there is one way down, and terminals once. The first answer is found in the learner's arrays, a
+        second one in its opponent's.
         """
-        last = len(self._levels[player]) - 1
-        found = [[self._down(player, depth, 0, facing, rule, learn)] for depth in range(last)]
+        levels = self._levels[step.player]
+        last = len(levels) - 1
+        found = [[self._down(step, depth, 0)] for depth in range(last)]
         beside: list[Launches] = [[] for _ in range(self.plan.tuning.beside)]
-        for n in range(len(self._levels[player][last].stretches)):
-            these = beside[n % len(beside)]
-            these += self._down(player, last, n, facing, rule, learn)
-            these += self._up(player, last, n, learning, rule, learn, best)
+        for n in range(len(levels[last].stretches)):
+            beside[n % len(beside)] += self._down(step, last, n) + self._up(step, last, n)
         found.append([these for these in beside if these])
-        found += [[self._up(player, depth, 0, learning, rule, learn, best)] for depth in range(last - 1, -1, -1)]
+        found += [[self._up(step, depth, 0)] for depth in range(last - 1, -1, -1)]
         return found
 
     def _launch(self, phases: list[list[Launches]]) -> None:
         for phase in phases:
             self.stream.side_by_side([partial(_one_by_one, these) for these in phase])
 
-    def _down(self, player: int, depth: int, n: int, facing: Facing, rule: PassRule, learn: bool) -> Launches:
-        level, number = self._levels[player][depth], self._work
+    def _down(self, step: DevicePass, depth: int, n: int) -> Launches:
+        level, number = self._levels[step.player][depth], self._work
         begin, boards = level.stretches[n]
-        above, marks = (self._rows[depth - 1], self._alive[depth - 1]) if depth else self._entered[player]
-        each, grid = self._grid(level.roots, boards, level.widths[1], learn)
+        above, marks = (self._rows[depth - 1], self._alive[depth - 1]) if depth else self._entered[step.player]
+        each, grid = self._grid(level.roots, boards, level.widths[1], step.learn)
         arguments = (
-            level.betting, level.cards, begin, each, facing, self._clock, rule.prune, above, marks,
+            level.betting, level.cards, begin, each, step.facing, self._clock, step.rule.prune, above, marks,
             number(level.chance), self._rows[depth], self._alive[depth],
         )  # fmt: skip
-        return [Launch(f"down {depth}", kernels(self.storage, learn, self.locks).down, *grid, arguments)]
+        return [Launch(f"down {depth}", kernels(self.storage, step.learn, self.locks).down, *grid, arguments)]
 
-    def _up(
-        self,
-        player: int,
-        depth: int,
-        n: int,
-        learning: LearningPlayer,
-        rule: PassRule,
-        learn: bool,
-        best: Sequence[bool],
-    ) -> Launches:
-        level, number = self._levels[player][depth], self._work
+    def _up(self, step: DevicePass, depth: int, n: int) -> Launches:
+        level, number = self._levels[step.player][depth], self._work
         begin, boards = level.stretches[n]
-        sums, deals, clock = level.sums, level.deals, self._clock
+        sums, deals, clock, learning, learn = level.sums, level.deals, self._clock, step.learning, step.learn
         code = kernels(self.storage, learn, self.locks)
         rows, alive, factors = (each[depth] for each in (self._rows, self._alive, self._factors))
         launches: Launches = []
@@ -303,14 +313,14 @@ class BoardsOnGPU:
             arguments = (level.betting, level.cards, *counts, rows, alive, learning, clock, factors, sums)
             launches.append(Launch(f"settle {depth}", code.settle, blocks, threads, shared, arguments))
         each, grid = self._grid(level.roots, boards, level.widths[0], learn)
-        for k, asked in enumerate(best):
-            found = self._found[(player + k) % 2]
+        for k, asked in enumerate(step.best):
+            found = self._found[(step.player + k) % 2]
             if deals is not None:
                 blocks, arguments = (level.chances, -(-level.widths[0] // BLOCK)), (deals, found[depth + 1], rows)
                 launches.append(Launch(f"collect {depth}", collect, blocks, BLOCK, 0, arguments))
-            up, more = code.up, number(rule.predict)
+            up, more = code.up, number(step.rule.predict)
             if learn and self._called is not None and self._calls is not None:
-                up, more = called_up(self.storage, self.locks, self._called), self._calls[player]
+                up, more = called_up(self.storage, self.locks, self._called), self._calls[step.player]
             arguments = (
                 level.betting, level.cards, begin, each, level.owns, learning, clock, more, asked, rows, alive, factors,
                 found[depth],
@@ -331,19 +341,11 @@ class BoardsOnGPU:
 
     def _iteration(self, learners: Learners, rule: PassRule) -> None:
         for player in (0, 1):
-            self._learn(learners, rule, player, 1 - player)
+            tick[1, 1, self.stream.numba](self._clock, 1 - player)
+            self._launch(self.launches(self.learns(learners, rule, player)))
 
-    def _learn(self, learners: Learners, rule: PassRule, player: int, iterations: int) -> None:
-        tick[1, 1, self.stream.numba](self._clock, iterations)
-        self._launch(self.learning(learners, rule, player))
-
-    def learning(self, learners: Learners, rule: PassRule, player: int) -> list[list[Launches]]:
-        """The launches of one player's half of an iteration."""
-        learning, facing = self._learners(learners, rule, player)
-        return self.launches(player, facing, learning, rule, learn=True, best=[False])
-
-    def _learners(self, learners: Learners, rule: PassRule, player: int) -> tuple[LearningPlayer, Facing]:
-        """Both players of a pass that learns."""
+    def learns(self, learners: Learners, rule: PassRule, player: int) -> DevicePass:
+        """One player's half of an iteration."""
         ours, theirs = learners[player], learners[1 - player]
         apart = rule.predict > 0.0 or self._called is not None
         source = [each.predicted if apart else each.regret for each in (ours, theirs)]
@@ -351,7 +353,8 @@ class BoardsOnGPU:
         learning = LearningPlayer(
             source[0], ours.regret, ours.predicted, ours.last, ours.regret_scale, where[player], rows[player]
         )
-        return learning, Facing(source[1], theirs.average, theirs.average_scale, where[other], rows[other])
+        facing = Facing(source[1], theirs.average, theirs.average_scale, where[other], rows[other])
+        return DevicePass(player, learning, facing, rule, learn=True)
 
     def _evaluate(self, sources: Sources, passes: Sequence[tuple[int, int]]) -> None:
         for player in (0, 1):
@@ -359,22 +362,54 @@ class BoardsOnGPU:
             for both in (asked[:2], asked[2:]):
                 if both:
                     tick[1, 1, self.stream.numba](self._clock, 0)
-                    learning, facing = self._sides(sources, player)
-                    best = [each for _, each in both]
-                    self._launch(self.launches(player, facing, learning, PassRule(0.0, True), learn=False, best=best))
+                    self._launch(self.launches(self.plays(sources, player, [best for _, best in both])))
                 for k, (n, _) in enumerate(both):
                     found, blocks = self._found[(player + k) % 2][0], -(-max(self.widths) // BLOCK)
                     keep[blocks, BLOCK, self.stream.numba](found, self.widths[player], n, self._kept)
 
-    def _sides(self, sources: Sources, player: int) -> tuple[LearningPlayer, Facing]:
-        """Both players of a pass that does not learn."""
+    def plays(self, sources: Sources, player: int, best: Sequence[bool]) -> DevicePass:
+        """Best responses, or values of strategies."""
         (where, rows), none, other = self.frozen, self._none, 1 - player
         learning = LearningPlayer(
             sources[player], none, none, self._clock.t, self._no_scale, where[player], rows[player]
         )
-        return learning, Facing(sources[other], none, self._no_scale, where[other], rows[other])
+        facing = Facing(sources[other], none, self._no_scale, where[other], rows[other])
+        return DevicePass(player, learning, facing, best=best)
 
-    def _tell(self, schedules: Schedules, t: int) -> None:
+    def down(self, step: DevicePass) -> tuple[Array, Array]:
+        """Of a first street [X, H] the opponent's reach of every chance node, and [X] which of these have a hand."""
+        player, stamp = step.player, self._begin()
+        level, stride = self._levels[player][0], max(self.widths)
+        self._launch([[self._down(step, 0, 0)]])
+        self.stream.wait()
+        rows = here(self._rows[0], level.rows * stride).reshape(-1, stride)
+        alive = here(self._alive[0], level.rows)[level.entry] == stamp
+        return rows[level.entry, : self.widths[1 - player]], alive
+
+    def up(self, step: DevicePass, found: Array) -> Floats:
+        """[H] the value to the learner's hands at the root; ``found``: that of all boards of the second street."""
+        player = step.player
+        self._send([self._found[player][1][: found.size]], found.reshape(1, -1))
+        self._launch([[self._up(step, 0, 0)]])
+        self.stream.wait()
+        return here(self._found[player][0], self.widths[player]).astype(np.float64)
+
+    def below(self, step: DevicePass, reach: Array, alive: Array) -> Array:
+        """What boards are worth to the learner, after the opponent's ``reach`` of every chance node above them."""
+        stamp, player = self._begin(), step.player
+        marks = np.where(alive, stamp, 0).astype(np.int32)
+        self._send(self._entered[player], [np.ascontiguousarray(reach).ravel(), marks])
+        self._launch(self.launches(step))
+        self.stream.wait()
+        return here(self._found[player][0], self.plan.sizes[player][0].found)
+
+    def _begin(self) -> int:
+        """The number of the pass that begins, which its marks have."""
+        self._passes += 1
+        self._send(self._clock[1:2], np.array([[self._passes]], np.int32))
+        return self._passes
+
+    def tell(self, schedules: Schedules, t: int) -> None:
         """Discounts and weights, and the iteration before the next; nothing is sent that is there already."""
         count, size = len(schedules.weight), len(self._clock.weight)
         if not np.array_equal(self._told[:, :count], schedules):
@@ -390,13 +425,13 @@ class BoardsOnGPU:
             self._send(self._clock[:1], np.array([[t]], np.int32))
             self._now = t
 
-    def _send(self, arrays: Any, rows: Array) -> None:
+    def _send(self, arrays: Sequence[Any], rows: Sequence[Array] | Array) -> None:
         for to, row in zip(arrays, rows, strict=True):
             to.copy_to_device(row)
         cuda.synchronize()  # copies are on another stream
 
 
-def _one_by_one(launches: Launches, stream: Any) -> None:
+def _one_by_one(launches: Launches, stream: object) -> None:
     for launch in launches:
         launch.on(stream)
 

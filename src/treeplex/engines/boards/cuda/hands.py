@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple
 
 from treeplex.engines.boards.arrays import ALL_LOCKED
 from treeplex.engines.boards.cuda.common import common, part
-from treeplex.engines.boards.cuda.meeting import uint64
 from treeplex.engines.boards.cuda.pairs import pairs
 from treeplex.kernels.cuda.kernels import uint32
 from treeplex.updates.storage import STORAGES
@@ -31,7 +30,7 @@ def two_hands(storage: str, locks: bool) -> HandParts:
     """For numbers of a storage; ``locks``: may hands be locked?"""
     number = STORAGES[storage].work
     none = (number(0.0), number(0.0))
-    is_locked, lock_of, load = common(storage, locks).is_locked, common(storage, locks).lock_of, pairs(number).load
+    is_locked, lock_at, load = common(storage, locks).is_locked, common(storage, locks).lock_at, pairs(number).load
 
     def four(numbers, at, actions, width):
         """Numbers of both hands for up to four actions, zero where there is none."""
@@ -46,17 +45,16 @@ def two_hands(storage: str, locks: bool) -> HandParts:
         return x0, x1, x2, x3
 
     def held_of(where, rows, place, actions, width, h):
-        """Is the decision locked, which of the two hands are, and the decision's locked rows."""
-        lock = lock_of(where, place)
-        fixed = rows[uint64(lock if lock >= 0 else 0) :]
+        """Is the decision locked, are the first and the second hand, and the decision's locked rows."""
+        lock, fixed = lock_at(where, rows, place)
         first = lock >= 0 and is_locked(fixed, actions, width, h)
         second = lock >= 0 and is_locked(fixed, actions, width, uint32(h + 1))
         return lock == ALL_LOCKED, first, second, fixed
 
-    def kept(x, first, second, fixed, at):
-        """New numbers, but those of locked hands, which are what they are."""
+    def kept(x, held, at):
+        """New numbers, but those of locked hands, which are what they are; ``held``: see ``held_of``."""
         if locks:
-            x = number(fixed[at]) if first else x[0], number(fixed[uint32(at + 1)]) if second else x[1]
+            x = number(held[3][at]) if held[1] else x[0], number(held[3][uint32(at + 1)]) if held[2] else x[1]
         return x
 
     return HandParts(part(four), part(held_of), part(kept))

@@ -1,8 +1,25 @@
-"""Kernels over street roots on boards, terminals and chance nodes; see ``street`` and ``terminals``.
+"""Kernels over street roots on boards, terminals and chance nodes; see ``terminals``.
 
 A pass is: ``tick``, ``down`` for every street from the first, then from the last ``settle``, ``up`` and ``collect``. On
 the last street boards come in runs whose rows fit in the L2 cache: ``down``, ``settle`` and ``up`` of a run, then those
 of the next.
+
+Down through the opponent's decisions, up through the learner's: a thread for two hands.
+A thread takes its hands through several street roots, one after the other: on a river most of them have one or two
+decisions, and what is the same for all of a board is read once. Numbers of a hand are read and written by one thread
+only, so nobody waits for anybody. Numbers are computed as they are stored, in float64 or float32; passes that learn
+have a form of their own for 16 bits (``street16``).
+
+What is read for up to four actions is asked for at once, before any of it is used: a thread waits for memory twice per
+decision, not twice per action. Kernels are bound by instructions before they are bound by memory (measured), so loops
+are ``while`` (a ``range`` with a step divides), places are 32 bits wide, records are flat, arrays are entered with
+``tail``, and locks, which are rare, are compiled apart.
+
+Bytes per action and hand, of numbers of b bytes. Down: the opponent's regret read, its average read and written, 3 b;
+nothing where the hand does not get there. Up: the learner's regret read and written, 2 b, and 2 b more for predictive
+rules; nothing where the opponent does not get there with any hand. Rows are beside that: written once,
+read once or twice, and those of the last street stay in the L2 cache. An evaluation reads b down, and b up if it plays
+the learner's strategy.
 """
 
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
@@ -17,11 +34,12 @@ import numba
 import numpy as np
 
 from treeplex.engines.boards.cuda import arrays as layout
+from treeplex.engines.boards.cuda import street16
 from treeplex.engines.boards.cuda.common import factor
+from treeplex.engines.boards.cuda.down import going_down
 from treeplex.engines.boards.cuda.meeting import LANES, uint64
-from treeplex.engines.boards.cuda.street import street
-from treeplex.engines.boards.cuda.street16 import street16
 from treeplex.engines.boards.cuda.terminals import settling
+from treeplex.engines.boards.cuda.up import going_up
 from treeplex.kernels.cuda.kernels import SIMULATED, callee, cuda, kernel, load4, uint32
 from treeplex.updates.storage import STORAGES
 
@@ -43,7 +61,10 @@ def kernels(storage: str, learn: bool, locks: bool) -> BoardsKernels:
     """For numbers of a storage; ``locks``: may hands be locked?"""
     number, scaled = STORAGES[storage].work, STORAGES[storage].scaled
     shared_type = _numba.float64 if number is np.float64 else _numba.float32
-    go_down, go_up = street16(storage, locks) if scaled and learn else street(storage, learn, locks)
+    if scaled and learn:
+        go_down, go_up = street16.going_down(storage, locks), street16.going_up(storage, locks)
+    else:
+        go_down, go_up = going_down(storage, learn, locks), going_up(storage, learn, locks)
     find_factor, settle_row = factor(storage, locks), settling(number)
 
     def down(betting, cards, begin, each, facing, clock, prune, above, above_alive, chance, rows, alive):

@@ -127,14 +127,3 @@ def _place_of(lane: Shorts, first: Shorts, seen: Offsets, b: int, card: Whole, l
 
 
 _place = kernel(_place_of)
-
-
-@kernel
-def write_back(hands: Hands, image: Offsets, back_start: Offsets, back: Small) -> None:
-    """``back`` of each image: where the hands of the board above stand on its board; its last place if nowhere."""
-    for b in range(len(image) - 1):
-        width = hands.start[b + 1] - hands.start[b]
-        for k in range(image[b], image[b + 1]):
-            back[back_start[k] : back_start[k + 1]] = width - 1
-            for h in range(hands.held[b]):
-                back[back_start[k] + hands.map[hands.map_start[k] + h]] = h

@@ -1,95 +1,121 @@
-"""A part of a spot on a GPU: the same tables and passes as ``boards.part``, and the same checkpoints."""
+"""A spot on a GPU, or a part of it: the same tables and passes as ``boards.part``, and the same checkpoints."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.engines.boards.arrays import Sources
-from treeplex.engines.boards.cuda.cut import PartOnGPU, ShardOnGPU, ShardPass, TrunkOnGPU, shard_plan, trunk_plan
-from treeplex.engines.boards.cuda.solver import (
-    DeviceHandTables,
-    averaged_sources,
-    copy_to_host,
-    fitting_plan,
-    fold_on_device,
-    sent_schedules,
-)
-from treeplex.engines.boards.cut import FIRST_STREET, BoardRun
-from treeplex.engines.boards.game import HoldemGame
+from treeplex.engines.boards.arrays import BEST, Schedules, Sources
+from treeplex.engines.boards.cuda.engine import BoardsOnGPU, SubgamePlan, learner_bytes, part_plan
+from treeplex.engines.boards.cut import BoardRun
+from treeplex.engines.boards.game import SMALLEST, HoldemGame
 from treeplex.engines.boards.part import AskShards, BoardPart
-from treeplex.engines.boards.tables import Array, HandTables, array_counts, pass_rule, played_sources
+from treeplex.engines.boards.tables import (
+    Array,
+    DeviceHandTables,
+    HandTables,
+    Tables,
+    array_counts,
+    new_learners,
+    numbers_beside,
+    pass_rule,
+    schedules,
+)
 from treeplex.engines.protocol import Scheme
+from treeplex.kernels.cuda.found import GIB, require, require_memory
+from treeplex.updates import blocks
 from treeplex.updates.blocks import Earlier
-from treeplex.updates.schedules import stretches
+from treeplex.updates.rule import Rule, zero_memory
+
+SENT: Final = 1024  # iterations whose discounts and weights are sent at a time
 
 
 class CudaBoardPart(BoardPart):
-    """A part of a spot in the memory of a GPU."""
+    """A whole spot in the memory of a GPU, or a part of it."""
 
-    def __init__(self, game: HoldemGame, run: BoardRun, storage: str, index: int, scheme: Scheme) -> None:
-        super().__init__(game, run, storage, 1, scheme)
+    def __init__(self, game: HoldemGame, storage: str, index: int, scheme: Scheme, run: BoardRun | None = None) -> None:
+        super().__init__(game, storage, 0, scheme, run)
         self.index = index
-        trunk = run == FIRST_STREET
-        planned = trunk_plan(game, storage) if trunk else shard_plan(game, run, storage)
-        planned = fitting_plan(self.game, storage, scheme, index, planned)
-        self.device: Any = (TrunkOnGPU if trunk else ShardOnGPU)(game, run, storage, planned)
+        planned = part_plan(game, storage, run)
+        self._check_memory(planned)
+        self.device = BoardsOnGPU(self.game, storage, planned, scheme.rule if isinstance(scheme.rule, Rule) else None)
 
-    def tables(self) -> Any:
+    def _check_memory(self, planned: SubgamePlan) -> None:
+        """Reject a part whose tables, working arrays and learners do not fit on the device."""
+        device, name = require(self.index), self.game.name
+        advice = "fewer or larger bet sizes, or narrower ranges"
+        beside, least = numbers_beside(self.scheme), planned.bytes + learner_bytes(self.game, SMALLEST)
+        if self.storage != SMALLEST and not beside and least <= device.free:
+            advice = f'storage="{SMALLEST}" (which takes {least / GIB:,.1f} GiB) or backend="cpu"'
+        need = planned.bytes + learner_bytes(self.game, self.storage, beside)
+        require_memory(device, need, f"Solving {name} with {self.storage} numbers", advice)
+
+    def tables(self) -> DeviceHandTables:
         """As ``BoardPart``."""
-        return DeviceHandTables(self.device, self._part.fresh(array_counts(self.scheme)), 0)
+        rule, device = self.scheme.rule, self.device
+        if isinstance(rule, Rule) and rule.start is not zero_memory:
+            first, second = device.send(new_learners(self.game, self.storage, self.scheme))
+        else:
+            first, second = device.new_learners(array_counts(self.scheme))
+        device.hold(zip(first[:3], second[:3], strict=True))
+        return DeviceHandTables((first, second), 0, (), self)
 
-    @property
-    def _part(self) -> PartOnGPU:
-        return self.device
-
-    def host(self, tables: Any) -> HandTables:
+    def host(self, tables: Tables) -> HandTables:
         """As ``BoardPart``: copies."""
-        return copy_to_host(self.device, tables, self.scheme)
+        earlier: Earlier = ()
+        if tables.earlier:
+            first, second = self.device.here(Sources(*tables.earlier))
+            earlier = first, second
+        learners = self.device.fetched(tables.learners, array_counts(self.scheme))
+        return HandTables(learners, tables.iteration, earlier)
 
-    def send(self, tables: HandTables) -> Any:
+    def send(self, tables: HandTables) -> DeviceHandTables:
         """As ``BoardPart``."""
-        learners, iteration, earlier = tables
-        part = self._part
-        return DeviceHandTables(part, part.send(learners), iteration, part.send_earlier(earlier))
+        learners, earlier = self.device.send(tables.learners), self.device.send_earlier(tables.earlier)
+        return DeviceHandTables(learners, tables.iteration, earlier, self)
 
-    def rescale(self, tables: Any, t: int) -> None:
+    def fade(self, tables: Tables, factor: float) -> None:
         """As ``BoardPart``."""
-        fade = stretches(self.weight, t - 1, 1)[0].fade
-        if fade != 1.0:
-            self._part.fade(tables.learners, fade, tables.earlier)
+        if factor != 1.0:
+            self.device.fade(tables.learners, factor, tables.earlier)
 
-    def fold(self, tables: Any, t: int) -> Earlier:
-        """As ``BoardPart``."""
-        return fold_on_device(self.device, self.index, tables.learners, t, tables.earlier)
+    def fold_blocks(self, tables: Tables) -> Earlier:
+        """As ``BoardPart``; rejected if the device has no room for them."""
+        if not tables.earlier:
+            need = 2 * sum(learner.average.nbytes for learner in tables.learners)
+            advice = f'a limit of {blocks.BEGIN:,} iterations or backend="cpu"'
+            require_memory(require(self.index), need, f"Solving beyond iteration {blocks.BEGIN:,}", advice)
+        return self.device.fold(tables.learners, tables.earlier)
 
-    def sources(self, tables: Any, iterate: str) -> Sources:
+    def averages(self, tables: Tables) -> Sources:
         """As ``BoardPart``, on the device."""
-        if iterate == "current":
-            return played_sources(tables.learners, self.scheme)
-        return averaged_sources(self.device, tables.learners, tables.earlier)
+        sources = self.device.averages(tables.learners, tables.earlier)
+        self.device.hold([sources])
+        return sources
 
-    def host_sources(self, tables: Any, iterate: str) -> Sources:
+    def host_sources(self, tables: Tables, iterate: str) -> Sources:
         """As ``BoardPart``: copies."""
-        return self._part.here(self.sources(tables, iterate))
+        return self.device.here(self.sources(tables, iterate))
 
-    def learning(self, tables: Any, player: int, t: int) -> Any:
+    def schedules(self, last: int) -> Schedules:
+        """Discounts and weights up to ``last`` and some more: they are sent once for many iterations."""
+        return schedules(self.scheme, self.storage, -(-(last + 1) // SENT) * SENT - 1)
+
+    def learning(self, tables: Tables, player: int, t: int) -> Any:
         """As ``BoardPart``."""
-        known = sent_schedules(self.scheme, self.storage, t)
-        return self._part.learns(tables.learners, pass_rule(self.scheme), known, player, t)
+        self.device.tell(self.schedules(t), t)
+        return self.device.learns(tables.learners, pass_rule(self.scheme), player)
 
     def playing(self, sources: Sources, player: int, mode: int) -> Any:
         """As ``BoardPart``."""
-        return self._part.plays(sources, player, mode)
+        return self.device.plays(sources, player, [mode == BEST])
 
     def through(self, step: Any, ask: AskShards) -> Floats:
         """As ``BoardPart``."""
-        one: ShardPass = step
-        entry, alive = self.device.down(one)
-        values = self.device.up(one, np.concatenate([worth for _, _, worth in ask(entry, alive)]))
-        return values[None]
+        entry, alive = self.device.down(step)
+        return self.device.up(step, np.concatenate([worth for _, _, worth in ask(entry, alive)]))[None]
 
     def below(self, step: Any, entry: Array, alive: Array) -> Array:
         """As ``BoardPart``."""

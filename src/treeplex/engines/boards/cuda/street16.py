@@ -1,7 +1,7 @@
-"""The same as ``street`` for numbers of 16 bits, whose scale is that of a whole decision: a block has all its hands.
+"""As ``down`` and ``up``, for numbers of 16 bits, whose scale is that of a whole decision: a block has all its hands.
 
 New numbers of a decision are computed twice, to find the largest and then to round them (``updates.storage``); so its
-threads wait for each other. Passes that do not learn are those of ``street``, in numbers of another type.
+threads wait for each other. Passes that do not learn are those of ``down`` and ``up``, in numbers of another type.
 """
 
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
@@ -17,7 +17,7 @@ import numpy as np
 
 from treeplex.engines.boards.arrays import ALL_LOCKED
 from treeplex.engines.boards.cuda import arrays as layout
-from treeplex.engines.boards.cuda.common import StreetParts, common, part, place_of
+from treeplex.engines.boards.cuda.common import closed, common, part, place_of, word
 from treeplex.engines.boards.cuda.meeting import meet_block, top, uint64
 from treeplex.kernels.cuda.kernels import SIMULATED, rule, select, tail, uint32
 from treeplex.updates.rules import decayed
@@ -28,22 +28,16 @@ seed_of: Any = dither_seed if SIMULATED else rule(dither_seed)  # compiled: NumP
 
 
 @cache
-def rounding(storage: str, locks: bool) -> tuple[Any, Any]:
-    """``dithered`` and ``lock_at``: how numbers are rounded, and which are not."""
+def rounding(storage: str) -> Any:
+    """How numbers are rounded."""
     number, whole, most = STORAGES[storage].work, np.dtype(storage).type, int(largest_of(storage))
-    lock_of = common(storage, locks).lock_of
 
     def dithered(x, seed, k):
         """x rounded down after a dither of number k of its group: ``updates.storage``."""
         u = number((np.int64(seed) + np.int64(k) * LATTICE & MASK) >> 8) * number(2.0**-24)
         return whole(min(math.floor(x + u), most))
 
-    def lock_at(where, rows, place):
-        """Where a decision's locked rows are, and those rows."""
-        lock = lock_of(where, place)
-        return lock, rows[uint64(lock if lock >= 0 else 0) :]
-
-    return part(dithered), part(lock_at)
+    return part(dithered)
 
 
 @cache
@@ -51,8 +45,8 @@ def decision_down(storage: str, locks: bool) -> Any:
     """How a decision of the opponent goes down."""
     number, whole, most = STORAGES[storage].work, np.dtype(storage).type, largest_of(storage)
     zero, least, largest = number(0.0), number(LEAST), number(most)
-    word, _, is_locked, _, shared_out, _, _, _ = common(storage, locks)
-    dithered, lock_at = rounding(storage, locks)
+    is_locked, lock_at, shared_out, _, _, _ = common(storage, locks)
+    dithered = rounding(storage)
 
     def down_decision(record, width, stride, reached, source, average, start, rows, facing, place, weight, t, prune,
                       alive, mark, stamp, shared, me, threads):  # fmt: skip
@@ -109,12 +103,11 @@ def decision_down(storage: str, locks: bool) -> Any:
 @cache
 def going_down(storage: str, locks: bool) -> Any:
     """The part that goes down."""
-    word, closed = common(storage, locks).word, common(storage, locks).closed
     down_decision = decision_down(storage, locks)
 
     def down(betting, cards, board, n, end, facing, weight, t, prune, above, above_alive, stamp, chance, rows, alive,
              shared, me, threads, begin):  # fmt: skip
-        """As ``street``."""
+        """As ``down.going_down``."""
         told = tail(cards.board, uint32(board * layout.BOARD_WORDS))
         width, stride = word(told, layout.BOARD_THEIRS), word(told, layout.BOARD_STRIDE)
         over_marks, texture = word(told, layout.BOARD_OVER_MARKS), word(told, layout.BOARD_TEXTURE)
@@ -157,8 +150,8 @@ def decision_up(storage: str, locks: bool) -> Any:
     number, whole, most = STORAGES[storage].work, np.dtype(storage).type, largest_of(storage)
     decay = rule(decayed, where=select)
     zero, least, largest = number(0.0), number(LEAST), number(most)
-    word, _, is_locked, _, _, _, value, expect = common(storage, locks)
-    dithered, _ = rounding(storage, locks)
+    is_locked, _, _, _, value, expect = common(storage, locks)
+    dithered = rounding(storage)
 
     def up_decision(betting, record, width, stride, teach, regret, start, rows, learning, place, positive, negative,
                     lock, locked, t, shared, me, threads):  # fmt: skip
@@ -205,12 +198,15 @@ def going_up(storage: str, locks: bool) -> Any:
     """The part that goes up."""
     number = STORAGES[storage].work
     zero, one = number(0.0), number(1.0)
-    word, closed, value = common(storage, locks).word, common(storage, locks).closed, common(storage, locks).value
-    up_decision, (_, lock_at) = decision_up(storage, locks), rounding(storage, locks)
+    value, lock_at, up_decision = (
+        common(storage, locks).value,
+        common(storage, locks).lock_at,
+        decision_up(storage, locks),
+    )
 
     def up(betting, cards, board, n, end, learning, good, bad, predict, t, best, rows, alive, stamp, owns, factors,
            found, shared, me, threads, begin):  # fmt: skip
-        """As ``street``; there are no predictive rules in 16 bits."""
+        """As ``up.going_up``; there are no predictive rules in 16 bits."""
         told = tail(cards.board, uint32(board * layout.BOARD_WORDS))
         width, stride = word(told, layout.BOARD_WIDTH), word(told, layout.BOARD_STRIDE)
         roots = uint32(len(betting.root) // layout.ROOT_WORDS)
@@ -250,9 +246,3 @@ def going_up(storage: str, locks: bool) -> Any:
             n, to = uint32(n + 1), uint32(to + width)
 
     return part(up)
-
-
-@cache
-def street16(storage: str, locks: bool) -> StreetParts:
-    """Parts of passes that learn; ``locks``: may hands be locked?"""
-    return StreetParts(going_down(storage, locks), going_up(storage, locks))

@@ -13,8 +13,9 @@ from treeplex.arrays import Ints
 from treeplex.engines.boards.arrays import Boards, Hands, Offsets
 from treeplex.engines.boards.cuda.arrays import GROUP_WORDS, OWN_WORDS, Cards, Deals, DeviceBetting, RowSums, Words
 from treeplex.engines.boards.cuda.betting import betting_tables
-from treeplex.engines.boards.cuda.matches import Matches, find_matches, write_back
+from treeplex.engines.boards.cuda.matches import Matches, find_matches
 from treeplex.engines.boards.game import HoldemGame
+from treeplex.engines.boards.hands import find_back, starts
 from treeplex.errors import GameError
 
 MOST_WORD: Final = 2**32 - 1
@@ -217,13 +218,12 @@ def _deals(game: HoldemGame, depth: int, learner: int, above: DeviceStreet, row:
     hands, wide = boards.hands[learner], np.diff(over.hands[learner].start)
     parent = _parents(over)
     board = np.repeat(np.arange(len(parent)), np.diff(boards.image))
-    back_start = np.concatenate(([0], np.cumsum(wide[parent[board]]))).astype(np.int64)
-    back = np.zeros(int(back_start[-1]), np.uint16)
-    write_back(hands, boards.image, back_start, back)
+    above_board = wide[parent[board]]
     start = hands.start[board].astype(np.int64)
     found, width = game.streets[depth].roots * start, np.diff(hands.start)[board]
-    columns = found, width, back_start[:-1], np.zeros_like(found)
+    columns = found, width, starts(above_board)[:-1], np.zeros_like(found)
     image = np.stack([_narrow(column) for column in columns], axis=1)
     kept = _kept(game, depth - 1, above)
     kept[:, 2] = wide
+    back = find_back(above_board, boards.image, hands)
     return Deals(boards.image[over.child], image.ravel(), back, row.astype(np.int32), kept)

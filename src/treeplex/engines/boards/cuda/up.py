@@ -1,4 +1,4 @@
-"""Going up through the learner's decisions on a board: their values, and what is learnt. See ``street``."""
+"""Going up through the learner's decisions on a board: their values, and what is learnt. See ``kernels``."""
 
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treeplex.engines.boards.cuda import arrays as layout
-from treeplex.engines.boards.cuda.common import common, fetching, part, place_of
+from treeplex.engines.boards.cuda.common import closed, common, fetching, part, place_of, word
 from treeplex.engines.boards.cuda.hands import SOON, two_hands
 from treeplex.engines.boards.cuda.meeting import uint64
 from treeplex.engines.boards.cuda.pairs import pairs
@@ -77,12 +77,11 @@ def items_of(storage: str) -> Items:
 def first_values(storage: str) -> Any:
     """How values of up to four actions are found at once."""
     zero = STORAGES[storage].work(0.0)
-    none = (zero, zero)
+    nothing = (zero, zero), (zero, zero), zero, zero
     two_rows, summed, with_more, _ = items_of(storage)
 
     def values(betting, item, actions, more, rows, stride):
         """Of up to four actions: all that is needed of the first two items is asked for before any of it is used."""
-        nothing = none, none, zero, zero
         x1, x2, x3 = nothing, nothing, nothing
         x0 = two_rows(betting, item, rows, stride)
         if actions > uint32(1):
@@ -113,18 +112,18 @@ def learner(storage: str, locks: bool) -> Any:
     _, store, plus, _, _, scaled, _, _, _ = pairs(number)
     kept = two_hands(storage, locks).kept
 
-    def decayed_pair(x, good, bad):
-        return decay(x[0], good, bad, zero), decay(x[1], good, bad, zero)
+    def decayed_pair(x, factors):
+        return decay(x[0], factors[0], factors[1], zero), decay(x[1], factors[0], factors[1], zero)
 
     decayed_pair = part(decayed_pair)
 
-    def taught(s, gain, good, bad, now_good, now_bad, predict, regret, predicted, at, first, second, fixed, k):
-        """New regrets of an action; ``good`` and ``bad``: factors of positive and negative ones."""
-        r = plus(decayed_pair(s, good, bad), gain)
-        store(regret, at, kept(r, first, second, fixed, k))
+    def taught(s, gain, factors, now, predict, regret, predicted, at, held, k):
+        """New regrets of an action; ``factors``: of positive and negative ones, ``now``: in this iteration."""
+        r = plus(decayed_pair(s, factors), gain)
+        store(regret, at, kept(r, held, k))
         if predict > zero:
-            p = plus(decayed_pair(r, now_good, now_bad), scaled(gain, predict))
-            store(predicted, at, kept(p, first, second, fixed, k))
+            p = plus(decayed_pair(r, now), scaled(gain, predict))
+            store(predicted, at, kept(p, held, k))
 
     return part(taught)
 
@@ -136,32 +135,30 @@ def valued(storage: str, locks: bool) -> tuple[Any, Any]:
     value, mixed = items_of(storage).value, common(storage, locks).mixed
     load, _, plus, _, times, _, largest, positive, _ = pairs(number)
 
-    def played(betting, item, actions, rows, stride, width, source, at, s0, s1, s2, s3, v0, v1, v2, v3):
-        """By the strategy that ``source`` is normalised to; ``s0`` and so on: its first four numbers."""
+    def played(betting, item, actions, rows, stride, width, source, at, s, v):
+        """By the strategy that ``source`` is normalised to; ``s``: its first four numbers, ``v``: values."""
         a = uint32(4)
-        x0, x1, x2, x3 = positive(s0), positive(s1), positive(s2), positive(s3)
+        x0, x1, x2, x3 = positive(s[0]), positive(s[1]), positive(s[2]), positive(s[3])
         total = plus(plus(plus(x0, x1), x2), x3)
-        plain = plus(plus(plus(v0, v1), v2), v3)
-        weighted = plus(plus(plus(times(x0, v0), times(x1, v1)), times(x2, v2)), times(x3, v3))
+        plain = plus(plus(plus(v[0], v[1]), v[2]), v[3])
+        weighted = plus(plus(plus(times(x0, v[0]), times(x1, v[1])), times(x2, v[2])), times(x3, v[3]))
         while a < actions:
-            v = value(betting, uint32(item + a), rows, stride)
+            next_value = value(betting, uint32(item + a), rows, stride)
             x = positive(load(source, uint32(at + uint32(a * width))))
-            total, weighted, plain = plus(total, x), plus(weighted, times(x, v)), plus(plain, v)
+            total, weighted, plain = plus(total, x), plus(weighted, times(x, next_value)), plus(plain, next_value)
             a = uint32(a + 1)
-        return (
-            mixed(total[0], weighted[0], plain[0], actions),
-            mixed(total[1], weighted[1], plain[1], actions),
-        )
+        first = mixed(total[0], weighted[0], plain[0], actions)
+        return first, mixed(total[1], weighted[1], plain[1], actions)
 
-    def best_of(betting, item, actions, rows, stride, v0, v1, v2, v3):
+    def best_of(betting, item, actions, rows, stride, v):
         """By the best action."""
-        top, a = v0, uint32(4)
+        top, a = v[0], uint32(4)
         if actions > uint32(1):
-            top = largest(top, v1)
+            top = largest(top, v[1])
         if actions > uint32(2):
-            top = largest(top, v2)
+            top = largest(top, v[2])
         if actions > uint32(3):
-            top = largest(top, v3)
+            top = largest(top, v[3])
         while a < actions:
             top = largest(top, value(betting, uint32(item + a), rows, stride))
             a = uint32(a + 1)
@@ -179,32 +176,27 @@ def teaching(storage: str, locks: bool) -> Any:
     load, _, _, minus, _, _, _, _, _ = pairs(number)
     four = two_hands(storage, locks).four
 
-    def teach(betting, item, actions, rows, stride, width, expected, s0, s1, s2, s3, v0, v1, v2, v3, good, bad,
-              now_good, now_bad, predict, regret, predicted, at, first, second, fixed, h):  # fmt: skip
-        """``s0`` and so on: what is played from; with a prediction, regrets are read here."""
+    def teach(betting, item, actions, rows, stride, width, expected, s, v, factors, now, predict, regret, predicted, at,
+              held, h):  # fmt: skip
+        """``s``: what is played from, of four actions; with a prediction, regrets are read here. ``v``: values."""
         k = h
         if predict > zero:
-            s0, s1, s2, s3 = four(regret, at, actions, width)
-        taught(s0, minus(v0, expected), good, bad, now_good, now_bad, predict, regret, predicted, at,
-               first, second, fixed, k)  # fmt: skip
+            s = four(regret, at, actions, width)
+        taught(s[0], minus(v[0], expected), factors, now, predict, regret, predicted, at, held, k)
         if actions > uint32(1):
             at, k = uint32(at + width), uint32(k + width)
-            taught(s1, minus(v1, expected), good, bad, now_good, now_bad, predict, regret, predicted, at,
-                   first, second, fixed, k)  # fmt: skip
+            taught(s[1], minus(v[1], expected), factors, now, predict, regret, predicted, at, held, k)
         if actions > uint32(2):
             at, k = uint32(at + width), uint32(k + width)
-            taught(s2, minus(v2, expected), good, bad, now_good, now_bad, predict, regret, predicted, at,
-                   first, second, fixed, k)  # fmt: skip
+            taught(s[2], minus(v[2], expected), factors, now, predict, regret, predicted, at, held, k)
         if actions > uint32(3):
             at, k = uint32(at + width), uint32(k + width)
-            taught(s3, minus(v3, expected), good, bad, now_good, now_bad, predict, regret, predicted, at,
-                   first, second, fixed, k)  # fmt: skip
+            taught(s[3], minus(v[3], expected), factors, now, predict, regret, predicted, at, held, k)
         a = uint32(4)
         while a < actions:
             at, k = uint32(at + width), uint32(k + width)
             gain = minus(value(betting, uint32(item + a), rows, stride), expected)
-            taught(load(regret, at), gain, good, bad, now_good, now_bad, predict, regret, predicted, at,
-                   first, second, fixed, k)  # fmt: skip
+            taught(load(regret, at), gain, factors, now, predict, regret, predicted, at, held, k)
             a = uint32(a + 1)
 
     return part(teach)
@@ -216,13 +208,14 @@ def root_up(storage: str, learn: bool, locks: bool) -> Any:
     number = STORAGES[storage].work
     zero = number(0.0)
     none = (zero, zero)
-    word, store = common(storage, locks).word, pairs(number).store
+    nothing = (none, none, none, none)
+    store = pairs(number).store
     four, held_of, _ = two_hands(storage, locks)
     values, teach = first_values(storage), teaching(storage, locks)
     played, best_of = valued(storage, locks)
 
-    def up_root(betting, root, width, stride, source, regret, predicted, rows, learning, decision, now_good, now_bad,
-                predict, best, alive, marks, stamp, factors, place, h):  # fmt: skip
+    def up_root(betting, root, width, stride, source, regret, predicted, rows, learning, decision, now, predict, best,
+                alive, marks, stamp, factors, place, h):  # fmt: skip
         """Values of the learner's decisions to two hands below one street root, and what is learnt.
 
         Arrays begin with the hands' own; ``place``: where the last decision's factors end.
@@ -235,27 +228,25 @@ def root_up(storage: str, learn: bool, locks: bool) -> Any:
             actions, item = word(record, layout.OWN_ACTIONS), word(record, layout.ITEM)
             at, expected = uint32(word(record, layout.OWN_SLOT) * width), none
             if alive[uint32(marks + word(record, layout.REACHED))] == stamp:
-                all_locked, first, second, fixed = False, False, False, learning.locked
+                held = False, False, False, learning.locked
                 if locks:
                     number_of = place_of(decision, word(record, layout.OWN_NUMBER))
-                    all_locked, first, second, fixed = held_of(
-                        learning.where, learning.locked, number_of, actions, width, h
-                    )
+                    held = held_of(learning.where, learning.locked, number_of, actions, width, h)
+                all_locked, first, second, _ = held
                 plays = learn or not best or (locks and (all_locked or first or second))
-                s0, s1, s2, s3 = none, none, none, none
+                s = nothing
                 if plays:
-                    s0, s1, s2, s3 = four(source, at, actions, width)
-                v0, v1, v2, v3 = values(betting, item, actions, word(record, layout.MORE), rows, stride)
+                    s = four(source, at, actions, width)
+                v = values(betting, item, actions, word(record, layout.MORE), rows, stride)
                 if plays:
-                    expected = played(betting, item, actions, rows, stride, width, source, at, s0, s1, s2, s3, v0, v1,
-                                      v2, v3)  # fmt: skip
+                    expected = played(betting, item, actions, rows, stride, width, source, at, s, v)
                 if not learn and best and not all_locked:  # but for hands that are locked
-                    top = best_of(betting, item, actions, rows, stride, v0, v1, v2, v3)
+                    top = best_of(betting, item, actions, rows, stride, v)
                     expected = expected[0] if first else top[0], expected[1] if second else top[1]
                 if learn and not all_locked:
-                    teach(betting, item, actions, rows, stride, width, expected, s0, s1, s2, s3, v0, v1, v2, v3,
-                          factors[place], factors[uint32(place + 1)], now_good, now_bad, predict, regret, predicted,
-                          at, first, second, fixed, h)  # fmt: skip
+                    since = factors[place], factors[uint32(place + 1)]
+                    teach(betting, item, actions, rows, stride, width, expected, s, v, since, now, predict, regret,
+                          predicted, at, held, h)  # fmt: skip
             store(rows, uint32(word(record, layout.VALUE) * stride), expected)
 
     return part(up_root)
@@ -267,8 +258,8 @@ def going_up(storage: str, learn: bool, locks: bool) -> Any:
     number = STORAGES[storage].work
     zero = number(0.0)
     none = (zero, zero)
-    word, closed, fetch = common(storage, locks).word, common(storage, locks).closed, fetching(storage)
-    store, value, up_root = pairs(number).store, items_of(storage).value, root_up(storage, learn, locks)
+    store, value, fetch = pairs(number).store, items_of(storage).value, fetching(storage)
+    up_root = root_up(storage, learn, locks)
 
     def up(betting, cards, board, n, end, learning, good, bad, predict, t, best, rows, alive, stamp, owns, factors,
            found, shared, me, threads, begin):  # fmt: skip
@@ -302,9 +293,9 @@ def going_up(storage: str, learn: bool, locks: bool) -> Any:
                     if slots > uint32(SOON) and (learn or not best):
                         fetch(source, regret, uint32(0), uint32(slots - SOON), width, h, learn and predict > zero)
                     mine = tail(rows, uint32(base + uint32(first * stride)))
-                    up_root(betting, root, width, stride, source, regret, predicted, mine, learning, decision, good,
-                            bad, predict, best, alive, marks, stamp, factors,
-                            uint32(place + uint32(2 * word(root, layout.OWN_END))), h)  # fmt: skip
+                    last = uint32(place + uint32(2 * word(root, layout.OWN_END)))
+                    up_root(betting, root, width, stride, source, regret, predicted, mine, learning, decision,
+                            (good, bad), predict, best, alive, marks, stamp, factors, last, h)  # fmt: skip
                     result = value(betting, n, mine, stride)
                 store(found, to, result)
             n, to = uint32(n + 1), uint32(to + width)
