@@ -9,7 +9,7 @@ any more: kernels go on to their end, and the host looks at ``RuleCall.failed`` 
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false, reportUnusedFunction=false
+# pyright: reportMissingTypeStubs=false
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ from numba import carray, types  # pyright: ignore[reportPrivateImportUsage]
 from numba.core.base import BaseContext
 from numba.core.typing.context import Context
 from numba.core.typing.templates import Signature
-from numba.extending import overload
 
 from treeplex.arrays import Floats
-from treeplex.kernels.jit import INLINED_LOOP, Index, inlined_loop, instruction
+from treeplex.kernels.jit import INLINED_LOOP, Index, inlined_loop, instruction, specialised
 
 Pointer = types.CPointer
 """Of the numbers that a C function is handed."""
@@ -156,20 +155,6 @@ def call_gathered(
         strategy[first + gap * a] = scratch[actions + a]
 
 
-def _with_memory(
-    rule: RuleCall, t: float, infoset: Index, scratch: Floats, memory: npt.NDArray[Any], row: Index, actions: Index
-) -> None:
-    """Call a rule on values and strategy in ``scratch``, and on memory itself if it is float64."""
-
-
-@overload(_with_memory, strict=False, jit_options=INLINED_LOOP)
-def _choose(
-    rule: types.Type, t: types.Type, infoset: types.Type, scratch: types.Type, memory: types.Array, row: types.Type,
-    actions: types.Type,
-) -> Callable[..., None]:  # fmt: skip
-    return _on_memory if memory.dtype == types.float64 else _on_copies
-
-
 def _on_memory(
     rule: RuleCall, t: float, infoset: Index, scratch: Floats, memory: Floats, row: Index, actions: Index
 ) -> None:
@@ -180,9 +165,11 @@ def _on_memory(
         record(rule, t, infoset, scratch, np.uint64(0), scratch, actions, memory, row, actions)
 
 
-def _on_copies(
+@specialised("memory", {np.float64: _on_memory}, jit_options=INLINED_LOOP)
+def _with_memory(
     rule: RuleCall, t: float, infoset: Index, scratch: Floats, memory: npt.NDArray[Any], row: Index, actions: Index
 ) -> None:
+    """Call a rule on values and strategy in ``scratch``, and on a copy of memory, or on itself if it is float64."""
     size, own = rule.rows * np.uint64(actions), np.uint64(2) * np.uint64(actions)
     for k in range(size):
         scratch[own + k] = memory[row + k]

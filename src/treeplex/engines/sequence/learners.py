@@ -106,7 +106,7 @@ def tiled_form(game: CompiledGame, found: TiledGame, threads: int = 1) -> TiledF
     (first, second), rows, blocks, storage, roots = found
     by_blocks = 1 if blocks[0] is None else paying(first.places, threads)
     shared = runs(found, threads, by_blocks)
-    count = 1 if shared[0] is None else shared[0].up.shape[1] - 1
+    count = shared[0].up.shape[1] - 1
     widest = max(int(np.diff(layout.tiles.first).max(initial=1)) for layout in (first, second))
     values = [aligned(0 if blocks[0] is None else layout.places, storage) for layout in (first, second)]
     worth = [aligned(len(layout.tiles.parent) + LANES, np.float64) for layout in (first, second)]

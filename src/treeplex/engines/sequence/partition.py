@@ -58,8 +58,8 @@ class Passes(NamedTuple):
     down: Ints
 
 
-Runs = tuple[Passes, Passes] | tuple[None, None]
-"""Both players'; None: one thread."""
+Runs = tuple[Passes, Passes]
+"""Both players'."""
 
 _KNOWN: WeakKeyDictionary[CompiledGame, dict[int, tuple[Partition, Partition]]] = WeakKeyDictionary()
 
@@ -97,10 +97,10 @@ def runs(game: TiledGame, threads: int, others: int = 1) -> Runs:
         if cost < fastest:
             best, fastest = count, cost
     count = max(best, others)
-    return (None, None) if count == 1 else passes(game, count, PIECE)
+    return passes(game, count, PIECE)
 
 
-def passes(game: TiledGame, threads: int, least: int) -> tuple[Passes, Passes]:
+def passes(game: TiledGame, threads: int, least: int) -> Runs:
     """Both players' tiles for so many threads, each of which has at least ``least`` vectors."""
     first, second = (
         Passes(*(stretches(layout, work, threads, least) for work in _works(layout, rows)))

@@ -1,6 +1,6 @@
-"""Bottom-up walks: what infosets learn from the values of their actions, a walk for each kind of rule.
+"""Bottom-up walks: what infosets learn from the values of their actions, a walk for each kind of learner.
 
-Maths: ``reference.learn``. All have one signature, and ``cpu.learn`` chooses by type. For the infosets of
+Maths: ``reference.learn``. All have one signature, and kernels choose by the learner (``walk_up``). For the infosets of
 a run, without separators, the value of the strategy played goes to the parent sequence in ``values``, or to the run's
 ``boundary`` from infosets on it; regrets and next strategies go to ``learner``. All three are modified in place.
 
@@ -11,12 +11,7 @@ before it begins, because every time costs a count of references.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-from numba import types
-from numba.extending import overload
 
 from treeplex.arrays import Bytes, Floats, Ints
 from treeplex.engines.sequence.arrays import (
@@ -26,24 +21,23 @@ from treeplex.engines.sequence.arrays import (
     Learner,
     Learner16,
     Matching,
+    Numbers,
     RuleLearner,
     Step,
 )
 from treeplex.engines.sequence.partition import BOUNDARY, SEPARATOR
 from treeplex.kernels.calls import RuleCall, call_gathered, call_in_place
-from treeplex.kernels.jit import INLINED_LOOP, Index, inlined_loop
+from treeplex.kernels.jit import INLINED_LOOP, Index, inlined_loop, specialised
 from treeplex.updates.hedge import step_size
 from treeplex.updates.rules import discounted, positive, share_out
 from treeplex.updates.storage import scale_16, whole_16
-
-# pyright: reportUnusedFunction=false
 
 
 @inlined_loop
 def value_of(
     parent: Ints,
     role: Bytes | None,
-    boundary: Any,
+    boundary: Floats | None,
     infoset: int,
     start: Index,
     end: Index,
@@ -54,41 +48,17 @@ def value_of(
     expected = 0.0
     for s in range(start, end):
         expected += strategy[s] * values[s]
-    if role is not None and role[infoset] == BOUNDARY:
+    if role is not None and boundary is not None and role[infoset] == BOUNDARY:
         boundary[infoset] = expected
     else:
         values[np.uint64(parent[infoset])] += expected
     return expected
 
 
-def match(run: InfosetRun, role: Bytes | None, learner: Learner, rule: Matching, values: Floats, step: Step) -> None:
-    """The regret matching family: ``updates.protocol``."""
-    (first, parent), begin, stop, boundary = run
-    regret, strategy = learner.regret, learner.strategy
-    up, down, predict = step.positive, step.negative, rule.predict
-    end = np.uint64(first[stop])
-    for infoset in range(stop - 1, begin - 1, -1):
-        start = np.uint64(first[infoset])
-        if role is not None and role[infoset] == SEPARATOR:
-            end = start
-            continue
-        expected = value_of(parent, role, boundary, infoset, start, end, strategy, values)
-        total = 0.0
-        for s in range(start, end):
-            instantaneous = values[s] - expected
-            r = discounted(regret[s], instantaneous, up, down)
-            predicted = positive(r + predict * instantaneous)
-            regret[s] = r
-            strategy[s] = predicted
-            total += predicted
-        share_out(strategy, strategy, start, end, None, total)
-        end = start
-
-
 def match_16(
     run: InfosetRun, role: Bytes | None, learner: Learner16, rule: Matching, values: Floats, step: Step
 ) -> None:
-    """The same with regrets in 16 bits, without prediction; strategies are taken from regrets before rounding."""
+    """``walk_up`` with regrets in 16 bits, without prediction; strategies are taken from regrets before rounding."""
     (first, parent), begin, stop, boundary = run
     regret, scale, strategy = learner.regret, learner.scale, learner.strategy
     up, down = step.positive, step.negative
@@ -140,43 +110,58 @@ def hedge(
         end = start
 
 
+def _call_in_place(
+    rule: RuleCall, t: float, values: Floats, strategy: Floats, memory: Floats, start: Index, actions: Index,
+    scratch: Floats,
+) -> None:  # fmt: skip
+    call_in_place(rule, t, start, values, strategy, start, memory, actions)
+
+
+@specialised("memory", {np.float64: _call_in_place}, jit_options=INLINED_LOOP)
+def _update(
+    rule: RuleCall, t: float, values: Numbers, strategy: Numbers, memory: Numbers, start: Index, actions: Index,
+    scratch: Floats,
+) -> None:  # fmt: skip
+    """Call the rule on copies, or on the arrays themselves if they are float64."""
+    one = np.uint64(1)
+    call_gathered(
+        rule, t, start, values, start, strategy, start, one, memory, rule.rows * start, actions, scratch,
+    )  # fmt: skip
+
+
 def call(run: InfosetRun, role: Bytes | None, learner: RuleLearner, rule: RuleCall, values: Floats, step: Step) -> None:
     """A rule that is a function, called by its address."""
     (first, parent), begin, stop, boundary = run
-    scratch = np.empty(len(rule.arguments))
+    strategy, memory, scratch = learner.strategy, learner.memory, np.empty(len(rule.arguments))
     end = np.uint64(first[stop])
     for infoset in range(stop - 1, begin - 1, -1):
         start = np.uint64(first[infoset])
         if role is None or role[infoset] != SEPARATOR:
-            value_of(parent, role, boundary, infoset, start, end, learner.strategy, values)
-            _update(rule, step.iteration, values, learner, start, end - start, scratch)
+            value_of(parent, role, boundary, infoset, start, end, strategy, values)
+            _update(rule, step.iteration, values, strategy, memory, start, end - start, scratch)
         end = start
 
 
-def _update(rule: Any, t: float, values: Any, learner: Any, start: Index, actions: Index, scratch: Any) -> None:
-    """Call the rule on the learner's arrays themselves if they are float64, else on copies."""
-
-
-@overload(_update, strict=False, jit_options=INLINED_LOOP)
-def _choose_update(
-    rule: Any, t: Any, values: Any, learner: Any, start: Any, actions: Any, scratch: Any
-) -> Callable[..., None]:
-    return _update_in_place if learner.types[0].dtype == types.float64 else _update_copies
-
-
-def _update_in_place(
-    rule: RuleCall, t: float, values: Floats, learner: RuleLearner, start: Index, actions: Index,
-    scratch: Floats,
-) -> None:  # fmt: skip
-    call_in_place(rule, t, start, values, learner.strategy, start, learner.memory, actions)
-
-
-def _update_copies(
-    rule: RuleCall, t: float, values: Any, learner: RuleLearner, start: Index, actions: Index,
-    scratch: Floats,
-) -> None:  # fmt: skip
-    one = np.uint64(1)
-    call_gathered(
-        rule, t, start, values, start, learner.strategy, start, one, learner.memory, rule.rows * start, actions,
-        scratch,
-    )  # fmt: skip
+@specialised("learner", {Learner16: match_16, HedgeLearner: hedge, RuleLearner: call})
+def walk_up(run: InfosetRun, role: Bytes | None, learner: Learner, rule: Matching, values: Floats, step: Step) -> None:
+    """Regrets and next strategies by a rule of the regret matching family (``updates.protocol``), or by another one."""
+    (first, parent), begin, stop, boundary = run
+    regret, strategy = learner.regret, learner.strategy
+    up, down, predict = step.positive, step.negative, rule.predict
+    end = np.uint64(first[stop])
+    for infoset in range(stop - 1, begin - 1, -1):
+        start = np.uint64(first[infoset])
+        if role is not None and role[infoset] == SEPARATOR:
+            end = start
+            continue
+        expected = value_of(parent, role, boundary, infoset, start, end, strategy, values)
+        total = 0.0
+        for s in range(start, end):
+            instantaneous = values[s] - expected
+            r = discounted(regret[s], instantaneous, up, down)
+            predicted = positive(r + predict * instantaneous)
+            regret[s] = r
+            strategy[s] = predicted
+            total += predicted
+        share_out(strategy, strategy, start, end, None, total)
+        end = start
