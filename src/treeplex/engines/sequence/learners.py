@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -25,7 +25,9 @@ from treeplex.updates.schedules import Schedule, discounts_at, weights_at
 Strategies = tuple[Floats, Floats]
 """Both players' behavioural strategies: one probability per sequence, in the game's order."""
 
-Learners = tuple[Learner, Learner] | tuple[Learner16, Learner16] | tuple[RuleLearner, RuleLearner]
+Kept = TypeVar("Kept", bound=Learner | RuleLearner)
+Learners = tuple[Learner | Learner16 | RuleLearner, Learner | Learner16 | RuleLearner]
+"""Both players', of one kind."""
 
 
 def uniform_strategies(game: CompiledGame) -> tuple[Strategies, Strategies]:
@@ -127,22 +129,24 @@ def tiled_form(game: CompiledGame, found: TiledGame, threads: int = 1) -> TiledF
     )
 
 
-def in_places(layouts: tuple[TileLayout, TileLayout], learners: Any) -> Any:
+def in_places(layouts: tuple[TileLayout, TileLayout], learners: tuple[Kept, Kept]) -> tuple[Kept, Kept]:
     """Learners in the game's order, in tiles; the memory of a rule stays as it is."""
-    return tuple(
+    first, second = (
         learner._replace(**{name: laid(own, getattr(learner, name)) for name in learner._fields if name != "memory"})
         for own, learner in zip(layouts, learners, strict=True)
     )
+    return first, second
 
 
-def in_order(places: tuple[Ints, Ints], learners: Any) -> Any:
+def in_order(places: tuple[Ints, Ints], learners: tuple[Kept, Kept]) -> tuple[Kept, Kept]:
     """Copies of learners in tiles, in the game's order."""
-    return tuple(
+    first, second = (
         learner._replace(
             **{name: array.copy() if name == "memory" else array[place] for name, array in learner._asdict().items()}
         )
         for place, learner in zip(places, learners, strict=True)
     )
+    return first, second
 
 
 def steps(done: int, count: int, weight: Schedule, minimizer: Minimizer | Rule | None = None) -> Steps:

@@ -18,9 +18,6 @@ from treeplex.kernels.threads.crew import Worker, first
 Side = Csr | BlockRows | RankedRows | ClassRows
 """One player's orientation of a payoff operator."""
 
-PlacedSide = BlockRows | RankedRows | PlacedClassRows
-"""The same of an operator that is not a matrix, with places in tiles in place of sequences."""
-
 
 # --- where the sequences of a row are, by a step or by a list --------------------------------------------------------
 

@@ -19,9 +19,9 @@ import numpy as np
 
 from treeplex.arrays import Bytes, Floats, Ints
 from treeplex.engines.sequence.arrays import Learner, Matching, Numbers, RuleLearner, Step, Steps
-from treeplex.engines.sequence.cpu.operators import PlacedSide, gradient_by
+from treeplex.engines.sequence.cpu.operators import gradient_by
 from treeplex.engines.sequence.partition import Partition, Partitions, Passes, Runs
-from treeplex.engines.sequence.tiles import Dealt, Root, TiledRows, Tiles
+from treeplex.engines.sequence.tiles import Dealt, PlacedSide, Root, TiledRows, Tiles
 from treeplex.kernels.calls import RuleCall, call_gathered
 from treeplex.kernels.jit import INLINED_LOOP, Index, callee, inlined_loop, kernel, specialised
 from treeplex.kernels.threads.crew import Worker, first, given_up, meet, part, thread_of
@@ -58,8 +58,8 @@ class TileCall(NamedTuple):
     room: Floats  # [K, (2 + rows) A] scratch of each thread
 
 
-TiledLearners = tuple[Learner, Learner] | tuple[RuleLearner, RuleLearner]
-TiledRules = tuple[Matching, Matching] | tuple[TileCall, TileCall]
+TiledLearners = tuple[Learner | RuleLearner, Learner | RuleLearner]
+TiledRules = tuple[Matching | TileCall, Matching | TileCall]
 
 
 class Weights(NamedTuple):

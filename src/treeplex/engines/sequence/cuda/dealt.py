@@ -26,6 +26,8 @@ import numpy.typing as npt
 
 from treeplex.arrays import Ints
 from treeplex.compile.blocks import ClassBlocks, PlacedClassRows, RankedBlocks, RankedRows, placed
+from treeplex.compile.game import CompiledGame
+from treeplex.engines.sequence.cuda.arrays import Array
 from treeplex.kernels.cuda.kernels import cuda, kernel, real, select
 from treeplex.kernels.cuda.kernels import uint32 as u
 
@@ -53,7 +55,7 @@ class DealtRows(NamedTuple):
     not_above: npt.NDArray[Any]  # [C]
 
 
-def blocks_of(game: Any) -> RankedBlocks | ClassBlocks | None:
+def blocks_of(game: CompiledGame) -> RankedBlocks | ClassBlocks | None:
     """The operator, if its matrix would be large and nobody is paid before both have moved."""
     blocks = game.blocks
     if not isinstance(blocks, RankedBlocks | ClassBlocks) or blocks.hands < HANDS or blocks.entries < LEAST:
@@ -105,7 +107,7 @@ def deal_kernel(storage: str) -> Any:
     number = real(storage)
     zero = number(0.0)
 
-    def deal(rows: DealtRows, plan: Any, earned: Any) -> None:
+    def deal(rows: DealtRows, plan: Array, earned: Array) -> None:
         i = u(cuda.grid(1))
         if i >= u(rows.own.shape[0]):
             return

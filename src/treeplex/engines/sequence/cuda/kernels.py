@@ -14,6 +14,7 @@ fastmath, no atomics: the same input gives the same bits. A warp owns the tiles 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -58,7 +59,7 @@ def kernels(storage: str, predict: bool, dealt: bool = False, called: Called | N
         _block_kernel(storage, up_any, called),
         _share_kernel(storage),
         _enter_kernel(storage),
-        _tick_kernel,
+        _tick,
     )
 
 
@@ -73,14 +74,13 @@ def _up_kernel(storage: str, predict: bool, dealt: bool, form: int) -> Any:
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
         w, lane = u(u(which.begin) + u(me >> u(5))), u(me & u(31))
         if w < u(which.end):
-            if form == BOTTOM:
-                up_one(shape, learning, w, lane, number(unit), positive, negative, number(predicted), False, False)
-            elif form == ONE:
-                up_one(shape, learning, w, lane, number(unit), positive, negative, number(predicted), True, False)
-            elif form == SEVERAL:
-                up_several(shape, learning, w, lane, number(unit), positive, negative, number(predicted), False)
+            rates, more = (number(unit), positive, negative), number(predicted)
+            if form == SEVERAL:
+                up_several(shape, learning, w, lane, rates, more, False)
+            elif form == ANY:
+                up_any(shape, learning, w, lane, rates, more)
             else:
-                up_any(shape, learning, w, lane, number(unit), positive, negative, number(predicted))
+                up_one(shape, learning, w, lane, rates, more, form == ONE, False)
 
     return kernel(up)
 
@@ -93,7 +93,7 @@ def _called_kernel(storage: str, dealt: bool, called: Called) -> Any:
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
         w, lane = u(u(which.begin) + u(me >> u(5))), u(me & u(31))
         if w < u(which.end):
-            up_tile(shape, learning, w, lane, number(unit), t, t, calls)
+            up_tile(shape, learning, w, lane, (number(unit), t, t), calls)
 
     return kernel(up, kept=False)
 
@@ -115,19 +115,13 @@ def _down_kernel(storage: str, fast: bool) -> Any:
     return kernel(go_down)
 
 
-def _block_kernel(storage: str, up_any: Any, called: Called | None) -> Any:
+def _block_kernel(storage: str, up_any: Callable[..., None], called: Called | None) -> Any:
     number, (down, fall) = real(storage), going_down(storage)
 
     def block(
-        shape: Shape,
-        learning: RunArrays,
-        steps: DeviceSteps,
-        phases: Array,
-        which: TileRange,
-        count: Index,
-        unit: Number,
-        predicted: Number,
-    ) -> None:
+        shape: Shape, learning: RunArrays, steps: DeviceSteps, phases: Array, which: TileRange, count: Index,
+        unit: Number, more: Number | Calls,
+    ) -> None:  # fmt: skip
         """Phases ``begin`` to ``end``, ``count`` times; phases [P, 4]: kind, first tile, end, player."""
         me = u(cuda.threadIdx.x)
         lane, warp, warps = u(me & u(31)), u(me >> u(5)), u(u(cuda.blockDim.x) >> u(5))
@@ -140,7 +134,7 @@ def _block_kernel(storage: str, up_any: Any, called: Called | None) -> Any:
                 weight = number(steps.told[u(u(i << u(2)) + u(2 + phases[p, 3]))])
                 while w < end:
                     if kind == UP:
-                        up_any(shape, learning, w, lane, number(unit), positive, negative, predicted)
+                        up_any(shape, learning, w, lane, (number(unit), positive, negative), more)
                     elif kind == DOWN:
                         down(shape, learning, w, lane, weight)
                     else:
@@ -191,9 +185,7 @@ def _enter_kernel(storage: str) -> Any:
     return kernel(enter)
 
 
+@kernel
 def _tick(steps: DeviceSteps, count: Index) -> None:
     if cuda.grid(1) == 0:
         steps.clock[0] += count
-
-
-_tick_kernel = kernel(_tick)
