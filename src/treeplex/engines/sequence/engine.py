@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.arrays import Ints
+from treeplex.arrays import Ints, pair
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.evaluation import Evaluation
 from treeplex.engines.protocol import PLAYED, Cost, Engine, Profile, Scheme, Stop, never, packed
@@ -292,13 +292,12 @@ class SequenceEngine(Engine):
 
 def _by_lanes(rules: tuple[Matching | RuleCall, Matching | RuleCall], tables: TiledTables) -> TiledRules:
     """The same for tiles: each thread calls a rule with scratch of its own."""
-    first, second = (
+    return pair(
         TileCall(rule, starts, np.empty((tables.form.threads, len(rule.arguments))))
         if isinstance(rule, RuleCall)
         else rule
         for rule, starts in zip(rules, tables.starts, strict=True)
     )
-    return first, second
 
 
 def _add_plan(tables: CpuTables, player: int, weight: float) -> None:

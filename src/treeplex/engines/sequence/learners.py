@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.arrays import Floats, Ints, aligned
+from treeplex.arrays import Floats, Ints, aligned, pair
 from treeplex.compile.game import CompiledGame, Operator
 from treeplex.engines.sequence.arrays import Learner, Learner16, RuleLearner, SequenceForm, Steps
 from treeplex.engines.sequence.cpu import treeplex as walks
@@ -42,20 +42,18 @@ def uniform_strategies(game: CompiledGame) -> tuple[Strategies, Strategies]:
 
 def initial_learners(game: CompiledGame, dtype: npt.DTypeLike = np.float64) -> tuple[Learner, Learner]:
     """No regret, uniform strategies."""
-    first, second = (
+    return pair(
         Learner(np.zeros(len(plan), dtype), np.zeros(len(plan), dtype), strategy.astype(dtype), plan.astype(dtype))
         for strategy, plan in zip(*uniform_strategies(game), strict=True)
     )
-    return first, second
 
 
 def initial_learners_16(game: CompiledGame) -> tuple[Learner16, Learner16]:
     """The same with regrets in 16 bits."""
-    first, second = (
+    return pair(
         Learner16(learner.regret.astype(np.int16), np.zeros(treeplex.infosets, dtype=np.float32), *learner[1:])
         for treeplex, learner in zip(game.treeplexes, initial_learners(game), strict=True)
     )
-    return first, second
 
 
 def normalised(
@@ -131,22 +129,20 @@ def tiled_form(game: CompiledGame, found: TiledGame, threads: int = 1) -> TiledF
 
 def in_places(layouts: tuple[TileLayout, TileLayout], learners: tuple[Kept, Kept]) -> tuple[Kept, Kept]:
     """Learners in the game's order, in tiles; the memory of a rule stays as it is."""
-    first, second = (
+    return pair(
         learner._replace(**{name: laid(own, getattr(learner, name)) for name in learner._fields if name != "memory"})
         for own, learner in zip(layouts, learners, strict=True)
     )
-    return first, second
 
 
 def in_order(places: tuple[Ints, Ints], learners: tuple[Kept, Kept]) -> tuple[Kept, Kept]:
     """Copies of learners in tiles, in the game's order."""
-    first, second = (
+    return pair(
         learner._replace(
             **{name: array.copy() if name == "memory" else array[place] for name, array in learner._asdict().items()}
         )
         for place, learner in zip(places, learners, strict=True)
     )
-    return first, second
 
 
 def steps(done: int, count: int, weight: Schedule, minimizer: Minimizer | Rule | None = None) -> Steps:

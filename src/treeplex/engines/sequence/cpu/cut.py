@@ -6,14 +6,16 @@ thread; no fastmath. Learners, values and boundaries are modified in place.
 
 from __future__ import annotations
 
+import numpy as np
+
 from treeplex.arrays import Bytes, Floats
 from treeplex.compile.payoffs import Csr
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.arrays import InfosetRun, Matching, Numbers, Step, WalkedLearner
 from treeplex.engines.sequence.cpu.bottom_up import walk_up
-from treeplex.engines.sequence.cpu.learn import walk_down
+from treeplex.engines.sequence.cpu.learn import learn_shared, walk_down
 from treeplex.engines.sequence.cpu.operators import gradient
-from treeplex.engines.sequence.partition import BOUNDARY, SEPARATOR
+from treeplex.engines.sequence.partition import BOUNDARY
 from treeplex.kernels.calls import RuleCall
 from treeplex.kernels.jit import kernel
 
@@ -41,16 +43,7 @@ def learn_above(
 ) -> None:  # fmt: skip
     """Of a trunk: the same, in the game's order with the values that shards have told; then averages and plans."""
     gradient(rows, sign, opponent, values)
-    parent = treeplex.parent
-    for infoset in range(len(parent) - 1, -1, -1):
-        if role[infoset] == SEPARATOR:
-            walk_up(InfosetRun(treeplex, infoset, infoset + 1, None), None, learner, rule, values, step)
-        else:
-            values[parent[infoset]] += boundary[infoset]
-    learner.average[0] += step.weight
-    for infoset in range(len(parent)):
-        if role[infoset] == SEPARATOR:
-            walk_down(InfosetRun(treeplex, infoset, infoset + 1, None), None, learner, rule, step)
+    learn_shared(treeplex, role, np.arange(len(role), dtype=np.int32), boundary, learner, rule, values, step)
 
 
 @kernel

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from treeplex.arrays import Bytes, Floats
+from treeplex.arrays import Bytes, Floats, Ints
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.arrays import (
     HedgeLearner,
@@ -25,7 +25,7 @@ from treeplex.engines.sequence.arrays import (
 from treeplex.engines.sequence.cpu.bottom_up import walk_up
 from treeplex.engines.sequence.cpu.treeplex import best_response, realization_plan
 from treeplex.engines.sequence.partition import SEPARATOR, Partition
-from treeplex.kernels.jit import specialised
+from treeplex.kernels.jit import callee, specialised
 from treeplex.kernels.threads.crew import Worker, meet
 from treeplex.updates.exponential import exp_all
 from treeplex.updates.hedge import kept
@@ -87,6 +87,25 @@ def walk_down(run: InfosetRun, role: Bytes | None, learner: WalkedLearner, rule:
 # --- learning --------------------------------------------------------------------------------------------------------
 
 
+@callee
+def learn_shared(
+    treeplex: Treeplex, role: Bytes, shared: Ints, boundary: Floats, learner: WalkedLearner, rule: WalkedRule,
+    values: Floats, step: Step,
+) -> None:  # fmt: skip
+    """Regrets, averages and plans of the separators among ``shared``; the values of the others are known."""
+    for place in range(len(shared) - 1, -1, -1):
+        infoset = shared[place]
+        if role[infoset] == SEPARATOR:
+            walk_up(InfosetRun(treeplex, infoset, infoset + 1, None), None, learner, rule, values, step)
+        else:
+            values[treeplex.parent[infoset]] += boundary[infoset]
+    _finish(learner)
+    learner.average[0] += step.weight
+    for infoset in shared:
+        if role[infoset] == SEPARATOR:
+            walk_down(InfosetRun(treeplex, infoset, infoset + 1, None), None, learner, rule, step)
+
+
 def _learn_together(
     treeplex: Treeplex, partition: Partition, learner: WalkedLearner, rule: WalkedRule, values: Floats, step: Step,
     worker: Worker,
@@ -96,17 +115,7 @@ def _learn_together(
     walk_up(InfosetRun(treeplex, begin, stop, boundary), role, learner, rule, values, step)
     meet(worker)
     if worker.thread == 0:
-        for place in range(len(shared) - 1, -1, -1):
-            infoset = shared[place]
-            if role[infoset] == SEPARATOR:
-                walk_up(InfosetRun(treeplex, infoset, infoset + 1, None), None, learner, rule, values, step)
-            else:
-                values[treeplex.parent[infoset]] += boundary[infoset]
-        _finish(learner)
-        learner.average[0] += step.weight
-        for infoset in shared:
-            if role[infoset] == SEPARATOR:
-                walk_down(InfosetRun(treeplex, infoset, infoset + 1, None), None, learner, rule, step)
+        learn_shared(treeplex, role, shared, boundary, learner, rule, values, step)
     meet(worker)
     walk_down(InfosetRun(treeplex, begin, stop, None), role, learner, rule, step)
     meet(worker)

@@ -24,7 +24,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.arrays import Ints
+from treeplex.arrays import Ints, pair
 from treeplex.compile.blocks import ClassBlocks, PlacedClassRows, RankedBlocks, RankedRows, placed
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sequence.cuda.arrays import Array
@@ -66,8 +66,7 @@ def blocks_of(game: CompiledGame) -> RankedBlocks | ClassBlocks | None:
 def rows_of(blocks: RankedBlocks | ClassBlocks, place: tuple[Ints, Ints]) -> tuple[DealtRows, DealtRows]:
     """Both players' rows, with sequence s of a player in ``place[player][s]``."""
     sides = placed(blocks, place) if isinstance(blocks, ClassBlocks) else _ranked(blocks, place)
-    first, second = (_words(side, 1.0 - 2.0 * player) for player, side in enumerate(sides))
-    return first, second
+    return pair(_words(side, 1.0 - 2.0 * player) for player, side in enumerate(sides))
 
 
 def _words(side: PlacedClassRows, sign: float) -> DealtRows:

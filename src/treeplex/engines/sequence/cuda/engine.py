@@ -170,7 +170,9 @@ class SequencesOnGPU:
     def fold(self) -> None:
         """End a block of both players' averages."""
         self.stream.wait()
-        earlier = self._begin_blocks(np.zeros(self.layout.places, self.storage)) if self.earlier is None else self.earlier
+        earlier = (
+            self._begin_blocks(np.zeros(self.layout.places, self.storage)) if self.earlier is None else self.earlier
+        )
         fold(earlier, self.learning.average, BELOW, self.stream.numba)
 
     def _begin_blocks(self, earlier: Array) -> Array:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.arrays import Floats
+from treeplex.arrays import Floats, pair
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.evaluation import Evaluation
 from treeplex.engines.protocol import Cost, Engine, Profile, Scheme, Stop, never, packed
@@ -52,18 +52,16 @@ class DeviceTables(NamedTuple):
         strategy = normalised(self.game, (np.maximum(played[0], 0.0), np.maximum(played[1], 0.0)))
         for player in (0, 1):
             regret[player][0], plan[player][0], average[player][0] = 0.0, 1.0, self.empty[player]
-        first, second = (
+        return pair(
             Learner(regret[player], average[player], strategy[player].astype(regret[player].dtype), plan[player])
             for player in (0, 1)
         )
-        return first, second
 
     def _rule_learners(self) -> tuple[RuleLearner, RuleLearner]:
         average, plan, strategy = (self.device.fetched(name) for name in ("average", "plan", "played"))
         for player in (0, 1):
             strategy[player][0], plan[player][0], average[player][0] = 1.0, 1.0, self.empty[player]
-        first, second = map(RuleLearner, self.device.memory(), average, strategy, plan)
-        return first, second
+        return pair(map(RuleLearner, self.device.memory(), average, strategy, plan))
 
     @property
     def earlier(self) -> Earlier:

@@ -15,8 +15,9 @@ decayed: Any = rule(rules.decayed, where=select)
 
 
 class Ups(NamedTuple):
-    """Parts of kernels, by the form of a tile."""
+    """Parts of kernels, by the form of a tile: of one step without children, of one step, of several; of any."""
 
+    bottom: Any
     one: Any
     several: Any
     any: Any
@@ -25,7 +26,8 @@ class Ups(NamedTuple):
 @cache
 def learner(storage: str, predict: bool) -> Any:
     """How a sequence learns."""
-    zero = real(storage)(0.0)
+    number = real(storage)
+    zero = number(0.0)
 
     @callee
     def learn(learning: RunArrays, at: Index, old: Number, gain: Number, rates: Rates, predicted: Number) -> Any:
@@ -34,7 +36,7 @@ def learner(storage: str, predict: bool) -> Any:
         if r != old:
             learning.regret[at] = r
         if predict:
-            r = r + predicted * gain
+            r = r + number(predicted) * gain
         q = select(r > zero, r, zero)
         if predict:
             learning.played[at] = q
@@ -44,16 +46,13 @@ def learner(storage: str, predict: bool) -> Any:
 
 
 @cache
-def up_of_one(storage: str, predict: bool, dealt: bool) -> Any:
-    """How a tile of one step goes up."""
+def up_of_one(storage: str, predict: bool, dealt: bool, children: bool, eager: bool) -> Any:
+    """How a tile of one step goes up; ``children``: are there any? ``eager``: as ``parts.sums``."""
     number, (paid, below), learn = real(storage), sums(storage), learner(storage, predict)
     zero, inverse_of = number(0.0), dividing(storage)[1]
 
     @callee
-    def up_one(
-        shape: Shape, learning: RunArrays, w: Index, lane: Index, rates: Rates, predicted: Number, children: bool,
-        eager: bool,
-    ) -> None:  # fmt: skip
+    def up_one(shape: Shape, learning: RunArrays, w: Index, lane: Index, rates: Rates, predicted: Number) -> None:
         """A tile of one step."""
         base, first, entry, slot = places_of(shape, w)
         n, form, length, below_each = sizes_of(shape, w)
@@ -85,15 +84,13 @@ def up_of_one(storage: str, predict: bool, dealt: bool) -> Any:
 
 
 @cache
-def up_of_several(storage: str, predict: bool, dealt: bool) -> Any:
+def up_of_several(storage: str, predict: bool, dealt: bool, eager: bool) -> Any:
     """How a tile of several steps goes up."""
     number, (paid, below), learn = real(storage), sums(storage), learner(storage, predict)
     zero, inverse_of = number(0.0), dividing(storage)[1]
 
     @callee
-    def up_several(
-        shape: Shape, learning: RunArrays, w: Index, lane: Index, rates: Rates, predicted: Number, eager: bool
-    ) -> None:
+    def up_several(shape: Shape, learning: RunArrays, w: Index, lane: Index, rates: Rates, predicted: Number) -> None:
         """A tile of several steps. Until its worth is known, values wait where they go: ``played``, or in regrets."""
         base, first, entry, slot = places_of(shape, w)
         n, form, length, children = sizes_of(shape, w)
@@ -141,15 +138,15 @@ def up_of_several(storage: str, predict: bool, dealt: bool) -> Any:
 @cache
 def going_up(storage: str, predict: bool, dealt: bool) -> Ups:
     """How tiles go up; ``dealt``: are payoffs found before?"""
-    number = real(storage)
-    up_one, up_several = up_of_one(storage, predict, dealt), up_of_several(storage, predict, dealt)
+    same = storage, predict, dealt
+    up_one, up_several = up_of_one(*same, True, True), up_of_several(*same, True)
 
     @callee
     def up_any(shape: Shape, learning: RunArrays, w: Index, lane: Index, rates: Rates, predicted: Number) -> None:
         n, form, _, _ = sizes_of(shape, w)
         if n > u(u(form >> u(6)) & u(63)):
-            up_several(shape, learning, w, lane, rates, number(predicted), True)
+            up_several(shape, learning, w, lane, rates, predicted)
         else:
-            up_one(shape, learning, w, lane, rates, number(predicted), True, True)
+            up_one(shape, learning, w, lane, rates, predicted)
 
-    return Ups(up_one, up_several, up_any)
+    return Ups(up_of_one(*same, False, False), up_of_one(*same, True, False), up_of_several(*same, False), up_any)
