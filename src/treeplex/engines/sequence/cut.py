@@ -188,18 +188,17 @@ def _used(game: CompiledGame, home: list[Ints], player: int) -> dict[int, Ints]:
     row = np.repeat(np.arange(len(side.start) - 1), np.diff(side.start))
     where, what = home[1 - player][row], side.column
     away = home[player][what] != where
-    return {
-        shard: np.unique(what[away & (where == shard)]).astype(np.int32) for shard in np.unique(where[away]).tolist()
-    }
+    return _by_shard(what[away], where[away])
 
 
 def home_above(treeplex: Treeplex, owner: Ints, home: Ints) -> dict[int, Ints]:
     """By shard: sequences of the trunk right above its infosets."""
     away = (owner != TRUNK) & (home[treeplex.parent] == TRUNK)
-    return {
-        shard: np.unique(treeplex.parent[away & (owner == shard)]).astype(np.int32)
-        for shard in np.unique(owner[away]).tolist()
-    }
+    return _by_shard(treeplex.parent[away], owner[away])
+
+
+def _by_shard(what: Ints, shards: Ints) -> dict[int, Ints]:
+    return {shard: np.unique(what[shards == shard]).astype(np.int32) for shard in np.unique(shards).tolist()}
 
 
 def _side(

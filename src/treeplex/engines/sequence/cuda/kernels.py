@@ -48,9 +48,11 @@ class Kernels(NamedTuple):
 def kernels(storage: str, predict: bool, dealt: bool = False, called: Called | None = None) -> Kernels:
     """The kernels of one storage; ``dealt``: are payoffs found before? ``called``: a rule in place of the family's."""
     parts = going_up(storage, predict, dealt) if called is None else Ups(*[called_up(storage, dealt, called)] * 4)
+    down, fall = (_down_kernel(storage, part) for part in going_down(storage))
     return Kernels(
         tuple(_up_kernel(storage, part, called is None) for part in parts),
-        *(_down_kernel(storage, part) for part in going_down(storage)),
+        down,
+        fall,
         _block_kernel(storage, parts.any, called),
         _share_kernel(storage),
         _enter_kernel(storage),
