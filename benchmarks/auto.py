@@ -97,12 +97,12 @@ def loaded(path: str) -> tuple[Any, float]:
 
 def solved(path: str, name: str, targets: list[float], limit: float) -> dict[str, Any]:
     """Seconds to each accuracy, one after the other in one run; those that took too long are missing."""
-    from treeplex.algorithms.protocol import Execution, Goal
+    from treeplex.algorithms.protocol import Execution
     from treeplex.algorithms.registry import build
     from treeplex.errors import TreeplexError
+    from treeplex.limits import Limits
     from treeplex.runs.checkpoint import Checkpoint
-    from treeplex.runs.limits import Limits
-    from treeplex.runs.loop import Plan, run
+    from treeplex.runs.loop import run
     from treeplex.runs.schema import Options
 
     game, uniform = loaded(path)
@@ -113,13 +113,12 @@ def solved(path: str, name: str, targets: list[float], limit: float) -> dict[str
     try:
         point: Any = None
         for target in targets:
-            goal = Goal(target * uniform)
-            solver: Any = build(name).open(game, Execution("cpu", None, 1, None, 0, goal))
+            solver: Any = build(name).open(game, Execution(threads=1, limits=Limits(target * uniform)))
             if name != "lp":  # kernels: compiled or read from the cache
                 solver.advance(game, solver.start(game), 3)
             spent = 0.0 if point is None else point.seconds
-            plan = Plan(Limits(target * uniform, max(limit - spent, 0.0)), Options(threads=1))
-            found = run(game, solver, plan, point)
+            limits = Limits(target * uniform, max(limit - spent, 0.0))
+            found = run(game, solver, limits, Options(threads=1), point)
             told["share"], told["iterations"] = found.evaluation.nash_conv / uniform, found.work.iterations
             if name == "auto":
                 told["note"] = found.report.extras(found.evaluation).summary()

@@ -33,10 +33,10 @@ from treeplex.growth.options import Growth
 from treeplex.growth.remove import discard
 from treeplex.growth.remove import mark as mark_sums
 from treeplex.growth.where import balance
+from treeplex.limits import Limits
 from treeplex.papers.curves import dense_run
 from treeplex.papers.saef_fig1 import at, plateaus
 from treeplex.problems.loading import sized_game
-from treeplex.runs.limits import Limits
 from treeplex.runs.loop import RunOutcome
 
 SHOWN = (3e6, 1e7, 3e7, 1e8, 3e8, 1e9, 3e9)

@@ -26,8 +26,8 @@ import treeplex as tp
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.files import replace_text
-from treeplex.runs.limits import Limits
-from treeplex.runs.loop import Plan, run
+from treeplex.limits import Limits
+from treeplex.runs.loop import run
 from treeplex.runs.schema import Options
 
 STORED = Path(__file__).with_suffix(".json")
@@ -126,7 +126,7 @@ def measured(cell: Cell) -> dict[str, Any]:
         uniform = tp.evaluate(game, tp.Policy.uniform(game)).nash_conv
     least = None if algorithm.random else min(ACCURACIES) * uniform
     limits = Limits(least, cell.seconds, cell.iterations)
-    ended = run(game, algorithm, Plan(limits, Options(threads=1, seed=cell.seed), schedule=densely))
+    ended = run(game, algorithm, limits, Options(threads=1, seed=cell.seed), schedule=densely)
     found = [(row.iteration, row.nash_conv) for row in ended.rows]
     return {
         "reached": {f"{a:g}": next((t for t, gap in found if gap <= a * uniform), None) for a in ACCURACIES},

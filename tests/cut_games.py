@@ -12,10 +12,10 @@ import numpy as np
 
 import treeplex as tp
 from treeplex.algorithms.protocol import Execution
+from treeplex.engines.sharded.session import Cutting
 from treeplex.engines.sharded.shards import Given, LostError, Order, Stamp
 from treeplex.games.holdem.spot import Spot, make_spot, sizes_for
 from treeplex.runs.asking import solving
-from treeplex.runs.cut import Sharding
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.solution import Solution
 from treeplex.runs.solve import execute
@@ -36,8 +36,8 @@ def over(
     shards: Any, game: Any, algorithm: str, iterations: int, out: Path | None = None, workers: int = 3, **more: Any
 ) -> Solution:
     """A run over shards."""
-    how = Sharding(shards, workers, 1, more.pop("memory", None))
-    return execute(replace(solving(game, algorithm, iterations=iterations, out=out, **more), sharding=how))
+    how = Cutting(shards, workers, 1, more.pop("memory", None))
+    return execute(replace(solving(game, algorithm, iterations=iterations, out=out, **more), cutting=how))
 
 
 def alone(game: Any, algorithm: str, iterations: int, **more: Any) -> Solution:

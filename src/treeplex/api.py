@@ -25,6 +25,7 @@ from treeplex.games.holdem.locks import Lock
 from treeplex.games.protocol import Game
 from treeplex.games.sized import Abstraction
 from treeplex.growth.options import Growth
+from treeplex.limits import Limits
 from treeplex.plots.draw import draw_tree
 from treeplex.policies.merge import merge as merge_policies
 from treeplex.policies.policy import PolicySource
@@ -37,7 +38,6 @@ from treeplex.runs.batch.run import Batch, BatchProgress, Forecast, is_batch, re
 from treeplex.runs.claim import claimed_for
 from treeplex.runs.claim import folder_of as path_of_folder
 from treeplex.runs.comparison import ACCURACIES, Comparison, accuracies_of, seeds_of
-from treeplex.runs.limits import Limits
 from treeplex.runs.loop import Progress
 from treeplex.runs.schema import LIMITS, Options
 from treeplex.runs.solution import Solution

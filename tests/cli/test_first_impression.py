@@ -14,7 +14,7 @@ from treeplex.cli.output import console, working
 from treeplex.cli.progress import ProgressLine
 from treeplex.games.catalog import CATALOG
 from treeplex.kernels.jit import announced_compilation
-from treeplex.runs.limits import Limits
+from treeplex.limits import Limits
 from treeplex.runs.loop import Progress
 
 HEAVY = ("numba", "pyarrow", "scipy", "matplotlib", "numpy")

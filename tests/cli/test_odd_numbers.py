@@ -11,7 +11,7 @@ import treeplex as tp
 from treeplex.errors import ParameterError
 from treeplex.files import parse_json
 from treeplex.growth.options import Growth
-from treeplex.runs.limits import Limits
+from treeplex.limits import Limits
 from treeplex.runs.log import LogRow
 from treeplex.runs.loop import Progress
 from treeplex.runs.progress import NotebookLine, seconds_left, told

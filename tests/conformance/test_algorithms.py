@@ -23,7 +23,7 @@ from treeplex.algorithms.excessive_gap import ExcessiveGap
 from treeplex.algorithms.hedge import HedgeCFR
 from treeplex.algorithms.mccfr import MonteCarlo
 from treeplex.algorithms.mirror import MirrorProx
-from treeplex.algorithms.protocol import Execution, Goal
+from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import ALGORITHMS, build
 from treeplex.compile import CompiledGame
 from treeplex.compile.blocks import RankedBlocks
@@ -31,6 +31,7 @@ from treeplex.engines.sequence.reference import treeplex as walks
 from treeplex.evaluation.exact import evaluate_strategies
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.random_tree import RandomTree
+from treeplex.limits import Limits
 from treeplex.spec import parameters
 
 ITERATIVE = [name for name, entry in ALGORITHMS.items() if not entry.build().ends]
@@ -245,8 +246,8 @@ def test_every_iterate_is_measured_as_what_it_is(algorithm, iterate) -> None:
     assert solution.iterate == iterate
     assert tp.evaluate(game, solution.policy).nash_conv == pytest.approx(solution.nash_conv, abs=1e-13)
     assert solution.log["nash_conv"][-1].as_py() == solution.nash_conv
-    goal = Goal(iterate=iterate, counted=True)  # which auto decides by
-    assembled: Any = build(solution.record.algorithm).open(game, Execution(goal=goal))  # with its horizon
+    counted = Execution(limits=Limits(iterations=1), iterate=iterate)  # which auto decides by
+    assembled: Any = build(solution.record.algorithm).open(game, counted)  # with its horizon
     state = assembled.advance(game, assembled.start(game), 100)
     pair = (
         assembled.report(game, state, "current").arrays
@@ -591,6 +592,7 @@ def test_a_second_process_compiles_nothing() -> None:
     for algorithm in ITERATIVE:
         tp.solve("kuhn", algorithm, iterations=1)
     script = """
+from treeplex.limits import Limits
 import treeplex as tp
 from importlib import import_module
 from pkgutil import walk_packages

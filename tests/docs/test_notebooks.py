@@ -13,8 +13,8 @@ import pytest
 import treeplex as tp
 from docs.pages import ROOT
 from treeplex.errors import ParameterError
+from treeplex.limits import Limits
 from treeplex.plots.draw import MOST_NODES, layout
-from treeplex.runs.limits import Limits
 from treeplex.runs.log import LogRow
 from treeplex.runs.loop import Progress
 from treeplex.runs.progress import NotebookLine, notebook

@@ -15,17 +15,21 @@ from treeplex.algorithms import auto as module
 from treeplex.algorithms import portfolio, race
 from treeplex.algorithms.auto_story import LED
 from treeplex.algorithms.lp_session import LPSession
-from treeplex.algorithms.protocol import Execution, Goal
+from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.race import MemberRow
 from treeplex.algorithms.registry import build
 from treeplex.errors import ParameterError
+from treeplex.limits import Limits
 
 GAME = tp.load("leduc")
 STEADY = "auto(members='dcfr')"  # one member, no linear program
 
 
-def prepared(name: str = "auto", game: Any = GAME, **goal: Any) -> Any:
-    return build(name).open(game, Execution(threads=1, goal=Goal(**goal)))
+def prepared(
+    name: str = "auto", game: Any = GAME, *, nash_conv: float | None = None, counted: bool = False, **more: Any
+) -> Any:
+    limits = Limits(nash_conv, iterations=10**9 if counted else None)
+    return build(name).open(game, Execution(threads=1, limits=limits, **more))
 
 
 def bits(solver: Any, state: Any) -> dict[str, bytes]:

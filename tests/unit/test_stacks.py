@@ -415,7 +415,8 @@ def test_other_rules_are_another_run(tmp_path) -> None:
         tp.resume(tmp_path / "run", iterations=9, game=Abstraction(poker(1, 4, 6, 3), start.menu, start.name))
 
 
-def test_the_example_runs(capsys) -> None:
+def test_the_example_runs(monkeypatch, capsys) -> None:
+    monkeypatch.setattr("sys.argv", ["own_sizes.py"])  # not those of pytest
     runpy.run_path(str(EXAMPLES / "own_sizes.py"), run_name="__main__")
     said = capsys.readouterr().out
     assert "with all sizes -0.0833" in said

@@ -21,7 +21,7 @@ from treeplex.algorithms import portfolio, race
 from treeplex.algorithms.auto_story import LED, PROGRAM_FAILED, PROGRAM_ROUGH, Event, Raced
 from treeplex.algorithms.linear_program import LinearProgram
 from treeplex.algorithms.lp_session import LPSession
-from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Extras, Goal, Stop, StrategyReport, Work, never
+from treeplex.algorithms.protocol import Algorithm, Cost, Execution, Extras, Stop, StrategyReport, Work, never
 from treeplex.algorithms.race import MemberRow
 from treeplex.algorithms.reports import ProfileReport
 from treeplex.algorithms.tabular import Strategies, Tabular
@@ -31,6 +31,7 @@ from treeplex.engines.open import AUTO, CPU
 from treeplex.engines.sequence.engine import TabularProfile
 from treeplex.engines.sequence.evaluate import evaluate_strategies
 from treeplex.errors import ParameterError, quoted
+from treeplex.limits import Limits
 from treeplex.tensors import MOST, TINY, Tensors, checked
 
 Array = npt.NDArray[Any]
@@ -41,7 +42,7 @@ BURST: Final = 2e7  # nanoseconds of counted work between two looks at ``stop``
 LARGEST_PROGRAM: Final = 3e7  # payoff entries; beyond, the linear program would take more memory than the race
 NEARER: Final = 8  # at most this part of the nodes that are left is taken at once
 
-ANY_GOAL: Final = Goal()
+UNLIMITED: Final = Limits()
 
 
 class Program(NamedTuple):
@@ -117,7 +118,8 @@ class Auto(Tabular[AutoState]):
     with_program: bool  # whether the linear program is one of them
     spots: str  # what hold'em spots are solved by
     programmed: bool = False  # and whether it takes part in this run: it cannot heed a limit on iterations or nodes
-    goal: Goal = ANY_GOAL
+    limits: Limits = UNLIMITED
+    iterate: str = "average"  # what the run reports
     threads: int = 0  # for measuring
 
     @property
@@ -148,11 +150,11 @@ class Auto(Tabular[AutoState]):
         ready = on_device or ready  # where a GPU is faster, who has none comes too late
         if not ready:
             raise refusals[-1] if refusals else _refused(execution.backend)
-        heeded = not on_device and not execution.goal.counted
+        heeded = not on_device and not execution.limits.counted
         programmed = self.with_program and heeded and game.operator.entries <= LARGEST_PROGRAM
         names, members = tuple(name for name, _ in ready), tuple(member for _, member in ready)
         found = replace(self, names=names, members=members, programmed=programmed)
-        return replace(found, goal=execution.goal, threads=execution.threads)
+        return replace(found, limits=execution.limits, iterate=execution.iterate, threads=execution.threads)
 
     def start(self, game: CompiledGame, seed: int = 0) -> AutoState:
         """The first leads."""
@@ -175,7 +177,7 @@ class Auto(Tabular[AutoState]):
 
     def _is_finished(self, state: AutoState) -> bool:
         """When the linear program is the answer, or the leader has just been found to be good enough."""
-        rows, target = state.rows[state.leader], self.goal.nash_conv
+        rows, target = state.rows[state.leader], self.limits.nash_conv
         good = target is not None and bool(rows) and rows[-1].nash_conv <= target
         return state.program.standing == SOLVED or (good and rows[-1].iteration == state.iteration)
 
@@ -292,7 +294,7 @@ class Auto(Tabular[AutoState]):
         if place == state.leader or state.due < race.JOIN or led_now:  # the last: cut short after it was decided
             return None
         rows, price = state.rows[place], portfolio.prices(game, self.members[place].backend)
-        share = portfolio.share(self.names[place], race.is_distant(self.goal.nash_conv, state.rows))
+        share = portfolio.share(self.names[place], race.is_distant(self.limits.nash_conv, state.rows))
         goal = race.next_row(rows[-1].iteration if rows else 0)
         each = rows[-1].work / rows[-1].iteration if rows else price.iteration
         needed = goal * each + (len(rows) + 1) * price.evaluation
@@ -305,7 +307,7 @@ class Auto(Tabular[AutoState]):
         if state.entrants[place].iteration < goal:
             return state, False
         state = self._measured(game, state, place)
-        good = self.goal.nash_conv is not None and state.rows[place][-1].nash_conv <= self.goal.nash_conv
+        good = self.limits.nash_conv is not None and state.rows[place][-1].nash_conv <= self.limits.nash_conv
         return (self._led(state, place) if good else state), True
 
     def _led(self, state: AutoState, place: int) -> AutoState:
@@ -321,8 +323,8 @@ class Auto(Tabular[AutoState]):
         others = self.nodes_touched(game, state) - member.work(game, own).nodes
         while (done := own.iteration) < upto:
             more = upto - done if place == state.leader else min(burst, upto - done)
-            if self.goal.nodes is not None and place != state.leader:
-                left = self.goal.nodes - others - member.work(game, own).nodes
+            if self.limits.nodes is not None and place != state.leader:
+                left = self.limits.nodes - others - member.work(game, own).nodes
                 if left <= 0:
                     break
                 each = member.work(game, own).nodes / done if done else 2.0 * game.nodes
@@ -335,7 +337,7 @@ class Auto(Tabular[AutoState]):
     def _measured(self, game: CompiledGame, state: AutoState, place: int) -> AutoState:
         """The same with one more row, of the iterate that the run reports."""
         member, own = self.members[place], state.entrants[place]
-        kinds = ("average", "current") if self.goal.iterate == "best" else (self.goal.iterate,)
+        kinds = ("average", "current") if self.iterate == "best" else (self.iterate,)
         found = [member.report(game, own, kind).evaluate(self.threads) for kind in kinds]
         work = portfolio.spent(member, portfolio.prices(game, member.backend), game, own)
         row = MemberRow(own.iteration, work, min(one.nash_conv for one in found))
@@ -345,12 +347,12 @@ class Auto(Tabular[AutoState]):
         """Everyone's; infinite where nothing was measured."""
         if not any(state.rows):
             return [math.inf] * len(state.rows)
-        aim = race.aim_of(self.goal.nash_conv, state.rows)
+        aim = race.aim_of(self.limits.nash_conv, state.rows)
         return [race.forecast(own, aim) for own in state.rows]
 
     def _needed(self, state: AutoState) -> list[float]:
         """What everyone seems to need from now on."""
-        aim = race.aim_of(self.goal.nash_conv, state.rows)
+        aim = race.aim_of(self.limits.nash_conv, state.rows)
         return [race.still_needed(own, aim) for own in state.rows]
 
     def _granted(self, game: CompiledGame, state: AutoState, stop: Stop) -> tuple[Program, bool]:
@@ -359,16 +361,16 @@ class Auto(Tabular[AutoState]):
         if program.standing != WAITING or not self.programmed:
             return program, True
         rows = state.rows[state.leader]
-        target = self.goal.nash_conv or race.EXACT * rows[0].nash_conv
+        target = self.limits.nash_conv or race.EXACT * rows[0].nash_conv
         work = sum(self._spent(game, state, place) for place in range(len(self.members)))
         left = race.still_needed(rows, target)
-        if self.goal.nash_conv is None:  # nothing else would end the run
+        if self.limits.nash_conv is None:  # nothing else would end the run
             left = max(left, work)
         allowed = race.allowance(state.due, work, left, price.typical)
         calls = price.calls(allowed)
         if calls <= program.calls or calls < race.LEAST * price.rows:
             return program, True
-        session = program.session or LPSession(game, self.goal.nash_conv)
+        session = program.session or LPSession(game, self.limits.nash_conv)
         if not session.upto(calls, stop):
             return program._replace(session=session), False
         if not session.ended:
@@ -376,9 +378,8 @@ class Auto(Tabular[AutoState]):
         found = session.found
         if found is None:
             return program._replace(standing=FAILED, calls=calls, session=None), True
-        exact = (
-            self.goal.nash_conv is None or evaluate_strategies(game, found.strategies).nash_conv <= self.goal.nash_conv
-        )
+        target = self.limits.nash_conv
+        exact = target is None or evaluate_strategies(game, found.strategies).nash_conv <= target
         ended = program._replace(standing=SOLVED if exact else ROUGH, calls=found.iteration, session=None)
         return ended._replace(iterations=found.iteration, strategies=found.strategies) if exact else ended, True
 

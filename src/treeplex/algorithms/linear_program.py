@@ -67,7 +67,7 @@ class LinearProgram(Tabular[ProgramState]):
     def open(self, game: CompiledGame, execution: Execution) -> LinearProgram:
         """As ``Algorithm``."""
         plain_execution(execution)
-        return replace(self, target=execution.goal.nash_conv)
+        return replace(self, target=execution.limits.nash_conv)
 
     def start(self, game: CompiledGame, seed: int = 0) -> ProgramState:
         """Nothing solved yet."""

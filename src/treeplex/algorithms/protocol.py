@@ -17,7 +17,7 @@ import numpy.typing as npt
 from treeplex.arrow import Table
 from treeplex.engines.evaluation import Evaluation
 from treeplex.engines.open import CPU
-from treeplex.engines.protocol import Cost, Execution, Goal, Stop, never
+from treeplex.engines.protocol import Cost, Execution, Stop, never
 from treeplex.errors import ParameterError
 from treeplex.tensors import Tensors, leaves, restored
 
@@ -34,7 +34,6 @@ __all__ = [
     "Execution",
     "Extras",
     "Game",
-    "Goal",
     "LiveReport",
     "State",
     "Stop",

@@ -13,8 +13,8 @@ from treeplex.cli import SOLVED, UNFINISHED
 from treeplex.cli.output import print_json, print_table, say, tell
 from treeplex.cli.progress import ProgressLine
 from treeplex.cluster.place import carry_out
+from treeplex.limits import Limits
 from treeplex.problems.protocol import Listing
-from treeplex.runs.limits import Limits
 from treeplex.runs.loop import Progress
 from treeplex.runs.request import Request
 from treeplex.runs.solution import Solution
@@ -48,7 +48,7 @@ class Screen:
 
 def _mbb(solution: Solution) -> dict[str, float]:
     """Exploitability in thousandths of a big blind, where there are chips and the user said how many it has."""
-    big_blind = solution.request.big_blind
+    big_blind = solution.request.options.big_blind
     if big_blind is None or solution.request.problem.pot is None:
         return {}
     return {"exploitability_mbb": 1000.0 * solution.exploitability / big_blind}

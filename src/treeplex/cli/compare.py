@@ -21,10 +21,9 @@ from treeplex.plots.plot import plot_convergence
 from treeplex.problems import kinds
 from treeplex.problems.exploring import DEFAULT_SECONDS
 from treeplex.runs import Solution
-from treeplex.runs.asking import Arguments, solving
+from treeplex.runs.asking import solving
 from treeplex.runs.claim import claimed_for
-from treeplex.runs.limits import Limits
-from treeplex.runs.schema import BIG_BLIND, LIMITS, named
+from treeplex.runs.schema import BIG_BLIND, LIMITS, Options, named
 from treeplex.runs.solve import execute
 from treeplex.runs.status import INTERRUPTED, SENTENCES
 from treeplex.system import answering
@@ -82,10 +81,10 @@ def compare(
 
 def side_by_side(game: str, algorithms: list[str], given: Values, as_json: bool) -> None:
     """Each to the same limits, and a plot of all."""
-    arguments, out = Arguments.of(given), given["out"]
+    asked, out = Options(**given), given["out"]
     problem = loaded(lambda source, report: kinds.solving(source, report=report), game)
-    default = replace(Limits(**problem.default_limits(ends=False)), seconds=DEFAULT_SECONDS)
-    limits = arguments.limits_in(problem.pot).otherwise(default)
+    default = replace(problem.default_limits(ends=False), seconds=DEFAULT_SECONDS)
+    limits = asked.limits(problem.pot).otherwise(default)
     solutions: dict[str, Solution] = {}
 
     def run(label: str, algorithm: str, folder: Path) -> Solution:
@@ -102,7 +101,7 @@ def side_by_side(game: str, algorithms: list[str], given: Values, as_json: bool)
         with ProgressLine(f"{problem.name}, {label}", own, problem.pot) as line:
             return execute(request.watched_by(watch=line.watch, answer=answer))
 
-    purpose = {"game": problem.name, "algorithms": algorithms, "seed": arguments.options.seed}
+    purpose = {"game": problem.name, "algorithms": algorithms, "seed": asked.seed}
     with (
         answering() as interruption,
         nullcontext(out) if out else new_folder(f"{problem.name.replace(' ', '')}-compare") as free,

@@ -12,7 +12,7 @@ from treeplex.games.holdem.candidates import BETS, RAISES
 from treeplex.growth.options import Growth
 from treeplex.problems.growing import usual_algorithm
 from treeplex.runs.asking import growing
-from treeplex.runs.schema import BIG_BLIND, GROW, LIMITS
+from treeplex.runs.schema import GROW, with_unit
 
 Method = Annotated[str, typer.Option(help="How a size is added: by a recovery game or by regret transfer.")]
 Factor = Annotated[
@@ -73,7 +73,7 @@ Remove = Annotated[
 def grow(
     *,
     game: GameName,
-    given: Annotated[Values, (*LIMITS, BIG_BLIND, *GROW[len(LIMITS) :])],
+    given: Annotated[Values, with_unit(GROW)],
     method: Method = "recovery",
     factor: Factor = 0.0,
     every: Every = 0,

@@ -31,7 +31,7 @@ from treeplex.poker.views.node import Row
 from treeplex.poker.views.view import View
 from treeplex.runs.asking import solving
 from treeplex.runs.progress import duration
-from treeplex.runs.schema import BIG_BLIND, LIMITS, SOLVE
+from treeplex.runs.schema import SOLVE, with_unit
 from treeplex.updates.storage import STORAGES
 
 holdem = typer.Typer(
@@ -57,7 +57,7 @@ def solve(
     *,
     spot: SpotOptions,
     algorithm: Algorithm = None,
-    given: Annotated[Values, (*LIMITS, BIG_BLIND, *SOLVE[len(LIMITS) :])],
+    given: Annotated[Values, with_unit(SOLVE)],
     lock: Locks = None,
     no_save: NoSave = False,
     quiet: Quiet = False,

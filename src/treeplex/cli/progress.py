@@ -9,7 +9,7 @@ from typing import Self
 from rich.progress import Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from treeplex.cli.output import EVERY, console, say
-from treeplex.runs.limits import Limits
+from treeplex.limits import Limits
 from treeplex.runs.loop import Progress as Moment
 from treeplex.runs.progress import told
 

@@ -16,7 +16,7 @@ from treeplex.cli.output import loaded, new_folder
 from treeplex.errors import ParameterError
 from treeplex.runs.asking import DEFAULT_ALGORITHM, resuming, solving
 from treeplex.runs.request import Request
-from treeplex.runs.schema import BIG_BLIND, LIMITS, RESUME, SOLVE
+from treeplex.runs.schema import LIMITS, RESUME, SOLVE, with_unit
 
 Algorithm = Annotated[
     str | None,
@@ -41,7 +41,7 @@ def solve(
     game: options.GameName,
     algorithm: Algorithm = None,
     traversal: Traversal = None,
-    given: Annotated[options.Values, (*LIMITS, BIG_BLIND, *SOLVE[len(LIMITS) :])],
+    given: Annotated[options.Values, with_unit(SOLVE)],
     no_save: options.NoSave = False,
     show: options.Show = 3,
     quiet: options.Quiet = False,
@@ -70,7 +70,7 @@ def _folder(request: Request, no_save: bool) -> AbstractContextManager[Any]:
 def resume(
     *,
     folder: options.Folder,
-    given: Annotated[options.Values, (*LIMITS, BIG_BLIND, *RESUME[len(LIMITS) :])],
+    given: Annotated[options.Values, with_unit(RESUME)],
     show: options.Show = 3,
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,

@@ -14,9 +14,9 @@ from treeplex.cli.options import Values, real_number
 from treeplex.cli.output import EVERY, console, loaded, new_folder, print_json, print_table, say
 from treeplex.cli.progress import ProgressLine
 from treeplex.errors import ParameterError, quoted
+from treeplex.limits import Limits
 from treeplex.runs import Solution
 from treeplex.runs.comparison import ACCURACIES, Comparison
-from treeplex.runs.limits import Limits
 from treeplex.runs.loop import Progress
 from treeplex.runs.status import INTERRUPTED
 from treeplex.system import answering

@@ -15,9 +15,9 @@ from treeplex.cluster.connect import attached
 from treeplex.cluster.sweep import swept
 from treeplex.cluster.tasks import check_shared
 from treeplex.errors import TreeplexError
+from treeplex.limits import Limits
 from treeplex.runs.asking import solving
 from treeplex.runs.comparison import Ran
-from treeplex.runs.limits import Limits
 from treeplex.runs.loop import Progress
 from treeplex.runs.schema import Options
 from treeplex.runs.solution import Solution

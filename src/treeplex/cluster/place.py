@@ -24,6 +24,6 @@ def carry_out(request: Request) -> Solution:
         if isinstance(choice.algorithm, MonteCarlo):
             choice = choice._replace(algorithm=fleet(ray, request.problem.game, choice.algorithm, choice.name))
         options = replace(options, backend=CPU if options.backend == AUTO else options.backend)
-        solution = execute(replace(request, choice=choice, options=options, sharding=how))
+        solution = execute(replace(request, choice=choice, options=options, cutting=how))
         solver = solution.solver
         return replace(solver.brought_home(solution), request=request) if isinstance(solver, OnCluster) else solution

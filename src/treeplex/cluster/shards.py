@@ -18,9 +18,9 @@ from typing import Any, Final
 import numpy as np
 
 from treeplex.cluster.connect import nodes
+from treeplex.engines.sharded.session import Cutting
 from treeplex.engines.sharded.shards import Given, LostError, Order, OutOfStepError, Stamp, payload
 from treeplex.errors import Note, ParameterError, TreeplexError, quoted, within
-from treeplex.runs.cut import Sharding
 from treeplex.runs.transport import Keeper
 from treeplex.version import __version__
 
@@ -172,7 +172,7 @@ def _gpus(order: Order) -> int:
 @contextmanager
 def sharding(
     module: Any, workers: int | None, threads: int, worker_memory: str | int | None, *, gpus: bool = False
-) -> Generator[Sharding]:
+) -> Generator[Cutting]:
     """Workers of a cluster for a game that will be cut, with a GPU each if asked for; they go when this ends."""
     memory, each, there = bytes_of(worker_memory), max(threads, 1), nodes(module)
     count = None if workers is None else within(int, "workers", workers, "an integer >= 1", 1)
@@ -191,7 +191,7 @@ def sharding(
         )
     shards = RayShards(module, each)
     try:
-        yield Sharding(shards, count, each, memory, _note)
+        yield Cutting(shards, count, each, memory, _note)
     finally:
         shards.close()
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.engines.evaluation import Evaluation
+from treeplex.limits import Limits
 from treeplex.tensors import Tensors
 from treeplex.updates.protocol import Minimizer
 from treeplex.updates.rule import Rule
@@ -33,15 +34,6 @@ class Cost(NamedTuple):
     evaluation: float
 
 
-class Goal(NamedTuple):
-    """What a run is for. Only an algorithm that chooses between others looks at it."""
-
-    nash_conv: float | None = None  # the target, if it has one
-    iterate: str = "average"  # what it reports
-    counted: bool = False  # has it a limit on iterations or nodes?
-    nodes: int | None = None  # the latter
-
-
 class Execution(NamedTuple):
     """How a run is executed, which does not change what is computed."""
 
@@ -50,8 +42,9 @@ class Execution(NamedTuple):
     threads: int = 0  # 0: as many as pay
     folder: str | None = None  # where an algorithm may put what does not fit into memory
     device: int = 0  # which GPU
-    goal: Goal = Goal()
-    shards: Any = None  # ``engines.sharded.session.Sharding``: workers over which the game is cut
+    limits: Limits = Limits()  # of the run: for algorithms that choose between others, or stop by themselves
+    iterate: str = "average"  # what the run reports: for the same
+    shards: Any = None  # ``engines.sharded.session.Cutting``: workers over which the game is cut
 
 
 PLAYED, FACED, NEXT = range(3)

@@ -103,7 +103,7 @@ class ContinuousPoker(OneCard):
         """A fold loses what the folder has paid; a showdown is for what each has paid."""
         if public.status == "folded":
             return Settlement(public.paid * (1.0 if public.player == 0 else -1.0), WON)
-        return Settlement(public.height, () if public.card == NO_CARD else (public.card,))
+        return Settlement(public.height, public.card)
 
 
 def continuous_leduc_rules() -> ContinuousPoker:

@@ -103,10 +103,11 @@ class OneCard:
         return np.maximum(left, 0.0) / (copies.sum() - 2.0)
 
     def outcome(self, table: Hashable) -> Floats:
-        """The sign of player 0's hand against player 1's, on the board that ``table`` is."""
+        """The sign of player 0's hand against player 1's. ``table``: the public cards, or the only one, or NO_CARD."""
         if table == WON:
             return np.ones((len(self.deck), len(self.deck)))
-        strength = self.strengths(cast(tuple[int, ...], table))
+        board = table if isinstance(table, tuple) else () if table == NO_CARD else (table,)
+        strength = self.strengths(cast(tuple[int, ...], board))
         return np.sign(strength[:, None] - strength[None, :])
 
     def strengths(self, board: tuple[int, ...]) -> Floats:

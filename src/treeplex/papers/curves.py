@@ -17,7 +17,7 @@ from treeplex.papers.report import Report, Table, Tell, report
 from treeplex.plots.plot import drawing
 from treeplex.runs import Limits, Progress
 from treeplex.runs.log import LogRow
-from treeplex.runs.loop import Plan, RunOutcome, run
+from treeplex.runs.loop import RunOutcome, run
 from treeplex.runs.schema import Options
 from treeplex.runs.status import INTERRUPTED
 from treeplex.system import Interrupted
@@ -126,7 +126,7 @@ def dense_run(
         last = rows[-1].iteration if rows else 0
         return max(last + 1, int(last * SPACING))
 
-    outcome = run(game, algorithm, Plan(limits, Options(watch=watch), schedule=schedule))
+    outcome = run(game, algorithm, limits, Options(watch=watch), schedule=schedule)
     if outcome.status == INTERRUPTED:  # a curve that ends early would be judged like one that does not
         raise Interrupted
     return outcome

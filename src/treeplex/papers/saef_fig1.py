@@ -16,11 +16,11 @@ import numpy as np
 from treeplex.engines.public.game import RULES, GrowingGame
 from treeplex.growth.algorithm import Growing, GrowthState
 from treeplex.growth.options import Growth
+from treeplex.limits import Limits
 from treeplex.papers.curves import dense_run
 from treeplex.papers.report import Report, Table, Tell, report
 from treeplex.plots.plot import drawing
 from treeplex.problems.loading import sized_game
-from treeplex.runs.limits import Limits
 from treeplex.runs.loop import RunOutcome
 
 ID: Final = "saef-fig1"

@@ -8,11 +8,11 @@ from typing import Any
 from treeplex import api
 from treeplex.algorithms.protocol import Execution
 from treeplex.errors import ParameterError
+from treeplex.limits import Limits
 from treeplex.poker.views.reader import Reader
 from treeplex.runs.asking import resuming
 from treeplex.runs.folder import RunFolder
-from treeplex.runs.limits import Limits
-from treeplex.runs.loop import Plan, run
+from treeplex.runs.loop import run
 from treeplex.runs.request import Record
 from treeplex.runs.solution import Solution
 
@@ -40,7 +40,7 @@ def open_run(folder: str | Path, threads: int = 0) -> Reader:
     if point is None:
         raise ParameterError(f"The run in {folder} has no checkpoint yet; resume it first.")
     if record.iterate == "best":  # the best of what was kept and what the run ended with, as the run reported it
-        report = run(game, solver, Plan(Limits(iterations=1), request.options), point).report
+        report = run(game, solver, Limits(iterations=1), request.options, point).report
     else:
         report = solver.report(game, point.state, record.iterate)
     reader: Any = report.policy()

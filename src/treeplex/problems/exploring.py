@@ -12,6 +12,7 @@ from treeplex.algorithms.registry import Choice
 from treeplex.compile.source import rules_of
 from treeplex.errors import ParameterError
 from treeplex.games.protocol import Game, name_of
+from treeplex.limits import Limits
 from treeplex.problems.protocol import EXPLORATION, Listing, Problem, ProblemRecord, reading_options
 
 DEFAULT_SECONDS: Final = 60.0
@@ -57,9 +58,9 @@ class ExploringProblem(Problem):
         """The algorithm."""
         return Choice(self.algorithm, f"explore({self.algorithm.name})", self.algorithm.name)
 
-    def default_limits(self, ends: bool) -> dict[str, float]:
+    def default_limits(self, ends: bool) -> Limits:
         """As ``Problem``."""
-        return {"seconds": DEFAULT_SECONDS}
+        return Limits(seconds=DEFAULT_SECONDS)
 
     def describe(self, solution: Any, show: int) -> Iterator[str | Listing]:
         """As ``Problem``: estimates with their intervals."""

@@ -11,6 +11,7 @@ from treeplex.compile.game import CompiledGame
 from treeplex.compile.storage import load as load_compiled
 from treeplex.compile.storage import save as save_compiled
 from treeplex.errors import ParameterError
+from treeplex.limits import Limits
 from treeplex.policies.policy import Policy
 from treeplex.problems.loading import load_game
 from treeplex.problems.protocol import GAME, Listing, Problem, ProblemRecord
@@ -44,12 +45,12 @@ class GameProblem(Problem):
         """As ``Problem``."""
         return self.game.source
 
-    def default_limits(self, ends: bool) -> dict[str, float]:
+    def default_limits(self, ends: bool) -> Limits:
         """As ``Problem``: none for an algorithm that ends by itself."""
         if ends:
-            return {}
+            return Limits()
         largest = self.game.largest_payoff * self.game.unit or 1.0
-        return {"nash_conv": min(max(DEFAULT_NASH_CONV, 1e-6 * largest), 1e-3 * largest)}
+        return Limits(min(max(DEFAULT_NASH_CONV, 1e-6 * largest), 1e-3 * largest))
 
     def save(self, folder: Path) -> None:
         """As ``Problem``: a game that has no name to load it by."""

@@ -15,6 +15,7 @@ from treeplex.games.holdem.spot import PLAYERS, make_spot
 from treeplex.games.sized import Abstraction
 from treeplex.growth.figures import GrowthFigures
 from treeplex.growth.options import UNSAID, Growth, fitted_to_rules, fitted_to_spot, growth_fields
+from treeplex.limits import Limits
 from treeplex.problems.games import quality
 from treeplex.problems.loading import sized_game, spot_game, spot_of
 from treeplex.problems.protocol import GROWTH, Listing, Problem, ProblemRecord, reading_options, shortened
@@ -72,9 +73,9 @@ class GrowingProblem(Problem):
         label = self.algorithm.growth.algorithm
         return Choice(self.algorithm, f"grow({label})", label)
 
-    def default_limits(self, ends: bool) -> dict[str, float]:
+    def default_limits(self, ends: bool) -> Limits:
         """As ``Problem``."""
-        return {"seconds": DEFAULT_GROWTH_SECONDS}
+        return Limits(seconds=DEFAULT_GROWTH_SECONDS)
 
 
 class GrowingGameProblem(GrowingProblem):

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 from treeplex.algorithms.registry import Choice
 from treeplex.errors import ParameterError
+from treeplex.limits import Limits
 
 GAME, SPOT, GROWTH, EXPLORATION, SIZES = "game", "spot", "growth", "exploration", "sizes"
 """Kinds, as ``run.json`` records them."""
@@ -109,7 +110,7 @@ class Problem(ABC):
         return None
 
     @abstractmethod
-    def default_limits(self, ends: bool) -> dict[str, float]:
+    def default_limits(self, ends: bool) -> Limits:
         """Limits of a run that was given none; ``ends``: whether its algorithm ends by itself."""
 
     def fit(self, choice: Choice) -> Choice:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from treeplex.algorithms.portfolio import SPOTS
 from treeplex.algorithms.registry import Choice
+from treeplex.limits import Limits
 from treeplex.poker.sizes.answer import COLUMNS, UNDECIDED, Sizes
 from treeplex.poker.sizes.problem import SizeOptions, SizeSearch
 from treeplex.problems.protocol import SIZES, Listing, Problem, ProblemRecord, reading_options
@@ -51,9 +52,9 @@ class SizesProblem(Problem):
 
         return Choice(ChoosingSizes(), f"sizes({SPOTS})", "sizes")
 
-    def default_limits(self, ends: bool) -> dict[str, float]:
+    def default_limits(self, ends: bool) -> Limits:
         """As ``Problem``: none, a search ends by itself."""
-        return {}
+        return Limits()
 
     def describe(self, solution: Any, show: int) -> Iterator[str | Listing]:
         """As ``Problem``: the menus, what they lose, what is proved of others, and every size or spot."""

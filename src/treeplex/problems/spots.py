@@ -11,6 +11,7 @@ from treeplex.algorithms.registry import Choice, choose, family
 from treeplex.errors import ParameterError, quoted
 from treeplex.games.holdem.locks import Lock, make_locks
 from treeplex.games.holdem.spot import DEFAULT_MENU, make_spot
+from treeplex.limits import Limits
 from treeplex.problems.loading import spot_game
 from treeplex.problems.protocol import SPOT, Listing, Problem, ProblemRecord
 
@@ -62,9 +63,9 @@ class SpotProblem(Problem):
         """As ``Problem``: the menu of a spot without one."""
         return f"sizes: {DEFAULT_MENU}, the default menu" if self.game.spot.has_default_sizes else ""
 
-    def default_limits(self, ends: bool) -> dict[str, float]:
+    def default_limits(self, ends: bool) -> Limits:
         """As ``Problem``."""
-        return {} if ends else {"nash_conv": 2.0 * DEFAULT_TARGET * self.pot / 100.0}
+        return Limits(None if ends else 2.0 * DEFAULT_TARGET * self.pot / 100.0)
 
     def fit(self, choice: Choice) -> Choice:
         """As ``Problem``: spots have no table of all infosets."""

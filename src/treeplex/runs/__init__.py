@@ -1,6 +1,6 @@
 """One way to run: request, loop, limits, evaluation schedule, log, checkpoint, folder, solution, resume."""
 
-from treeplex.runs.limits import Limits
+from treeplex.limits import Limits
 from treeplex.runs.loop import Progress
 from treeplex.runs.schema import Options
 from treeplex.runs.solution import Solution

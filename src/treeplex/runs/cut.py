@@ -6,12 +6,12 @@ import hashlib
 import json
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from treeplex.algorithms.protocol import Algorithm
 from treeplex.algorithms.registry import family
 from treeplex.engines.sharded.session import Cutting
-from treeplex.engines.sharded.shards import LostError, Shards
+from treeplex.engines.sharded.shards import LostError
 from treeplex.errors import ParameterError, quoted
 
 if TYPE_CHECKING:
@@ -20,22 +20,11 @@ if TYPE_CHECKING:
 RETRIES: Final = 5  # failures in a row without a checkpoint between them, after which a run gives up
 
 
-class Sharding(NamedTuple):
-    """Over how many workers a game is cut, and who carries calls to them."""
-
-    shards: Shards
-    workers: int
-    threads: int = 1  # of each worker
-    memory: int | None = None  # bytes that each may take; None: whatever it needs
-    told: Callable[[str], None] | None = None  # called with a sentence about what is done
-
-
-def cut(solver: Algorithm[Any, Any], request: Request, how: Sharding) -> Cutting:
+def cut(solver: Algorithm[Any, Any], request: Request, how: Cutting) -> Cutting:
     """How a run's game is cut into shards; rejected where an algorithm or iterate does not allow it."""
-    if request.iterate not in ("average", "current"):
-        raise ParameterError(
-            f"The 'iterate' parameter must be average or current on a cluster, got {quoted(request.iterate)}."
-        )
+    iterate = request.options.iterate
+    if iterate not in ("average", "current"):
+        raise ParameterError(f"The 'iterate' parameter must be average or current on a cluster, got {quoted(iterate)}.")
     if getattr(solver, "engine", None) is None:
         raise ParameterError(
             f"On a cluster run algorithms with streams, such as 'pure-mccfr(streams=8)', and {family()}, for which a"
@@ -43,10 +32,10 @@ def cut(solver: Algorithm[Any, Any], request: Request, how: Sharding) -> Cutting
         )
     known = [request.problem.fingerprint, request.choice.name, solver.storage]
     run = hashlib.blake2b(json.dumps(known).encode(), digest_size=8).hexdigest()
-    return Cutting(how.shards, how.workers, how.threads, how.memory, request.choice.name, run)
+    return how._replace(algorithm=request.choice.name, run=run)
 
 
-def describe(solver: Any, how: Sharding) -> None:
+def describe(solver: Any, how: Cutting) -> None:
     """Report how the game is cut, if somebody listens."""
     if how.told is not None:
         engine = solver.engine

@@ -14,12 +14,12 @@ from treeplex.algorithms.protocol import Algorithm, Game, State
 from treeplex.arrow import write_parquet
 from treeplex.errors import FormatError, ParameterError
 from treeplex.files import parse_json, replace_text
+from treeplex.limits import Limits
 from treeplex.plots.plot import plot_convergence
 from treeplex.policies.policy import Policy
 from treeplex.problems.protocol import Problem
 from treeplex.runs.checkpoint import DAMAGES, Checkpoint, load_checkpoint, save_checkpoint
 from treeplex.runs.claim import claimed, folder_of
-from treeplex.runs.limits import Limits
 from treeplex.runs.request import Record
 
 if TYPE_CHECKING:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass
 from typing import Any, Final, Generic, NamedTuple
 
 from treeplex.algorithms.protocol import Algorithm, Cost, Game, State, Stop, StrategyReport, Work, never
 from treeplex.errors import SolverError
 from treeplex.evaluation.exact import Evaluation
 from treeplex.kernels.jit import CompileTimer, timed_compilation
+from treeplex.limits import Limits
 from treeplex.runs.checkpoint import Best, Checkpoint
-from treeplex.runs.limits import Limits
 from treeplex.runs.log import LogRow
 from treeplex.runs.schedule import next_evaluation
 from treeplex.runs.schema import Options
@@ -23,6 +23,8 @@ from treeplex.tensors import copied
 
 SAVING: Final = 10.0  # between two checkpoints at least this many times what the last one took to write
 CHUNK: Final = 0.1  # seconds an algorithm may run before the loop looks at the clock, Ctrl-C and progress
+
+UNTOLD: Final = Options()
 
 Schedule = Callable[[Sequence[LogRow], Cost, float | None], int]
 """The iteration of the next evaluation, from the rows so far, what an evaluation costs, and the target."""
@@ -52,61 +54,67 @@ class RunOutcome(NamedTuple, Generic[State]):
     evaluation: Evaluation
 
 
-@dataclass(frozen=True)
-class Plan(Generic[State]):
-    """How to run: when to stop, what to report, where checkpoints go."""
-
-    limits: Limits
-    options: Options = field(default_factory=Options)
-    keep: Callable[[Checkpoint[State]], None] | None = None
-    schedule: Schedule = next_evaluation
-    stop: Stop = never  # asked as often as Ctrl-C is: end with the answer so far
-
-
 def run(
-    game: Game, algorithm: Algorithm[Game, State], plan: Plan[State], resumed: Checkpoint[State] | None = None
+    game: Game,
+    algorithm: Algorithm[Game, State],
+    limits: Limits,
+    options: Options = UNTOLD,
+    resumed: Checkpoint[State] | None = None,
+    *,
+    keep: Callable[[Checkpoint[State]], None] | None = None,
+    schedule: Schedule = next_evaluation,
+    stop: Stop = never,
 ) -> RunOutcome[State]:
     """Run ``algorithm`` in ``game``, which only it looks into, until a limit is reached.
 
-    The first Ctrl-C, or ``plan.stop``, ends the run with the answer so far. Limits on seconds count from now, without
-    what it takes to compile kernels; the others count from the very start of the run.
+    The first Ctrl-C, or ``stop``, ends the run with the answer so far. Limits on seconds count from now, without what
+    it takes to compile kernels; the others count from the very start of the run. ``options`` say what is reported, how
+    often checkpoints go to ``keep``, and who watches; limits among them are not looked at.
     """
+    watch = options.watch
 
     def compiling(kernels: int) -> None:
-        if plan.options.watch is not None:
-            plan.options.watch(Progress(0, 0.0, [], kernels))
+        if watch is not None:
+            watch(Progress(0, 0.0, [], kernels))
 
     with ctrl_c() as pressed, timed_compilation(compiling) as compilation:
-        point = resumed or Checkpoint(algorithm.start(game, plan.options.seed), [], 0.0, 0.0)
-        return _LoopRun(game, algorithm, plan, point, _Clock(point.seconds, compilation), pressed).go()
+        point = resumed or Checkpoint(algorithm.start(game, options.seed), [], 0.0, 0.0)
+        clock = _Clock(point.seconds, compilation)
+        return _LoopRun(game, algorithm, limits, options, keep, schedule, stop, point, clock, pressed).go()
 
 
+@dataclass(eq=False)
 class _LoopRun(Generic[Game, State]):
-    """The moving parts of one call of ``run``."""
+    """One call of ``run``, and its moving parts."""
 
-    def __init__(
-        self,
-        game: Game,
-        algorithm: Algorithm[Game, State],
-        plan: Plan[State],
-        point: Checkpoint[State],
-        clock: _Clock,
-        interruption: Interruption,
-    ) -> None:
-        self.game, self.algorithm, self.plan, self.clock = game, algorithm, plan, clock
-        self.interruption, self.pressed = interruption, lambda: interruption.is_set() or plan.stop()
+    game: Game
+    algorithm: Algorithm[Game, State]
+    limits: Limits
+    options: Options
+    keep: Callable[[Checkpoint[State]], None] | None
+    schedule: Schedule
+    stop: Stop
+    point: InitVar[Checkpoint[State]]
+    clock: _Clock
+    interruption: Interruption
+
+    def __post_init__(self, point: Checkpoint[State]) -> None:
         self.state, self.rows, self.best, self.evaluating = point.state, point.rows, point.best, point.evaluating
-        iteration, evaluation = algorithm.cost(game)
-        both = plan.options.iterate == "best"
+        iteration, evaluation = self.algorithm.cost(self.game)
+        both = self.options.iterate == "best"
         self.cost = Cost(iteration, 2.0 * evaluation if both else evaluation)
-        self.pace, self.kept, self.pause = 1.0, clock.total(), plan.options.checkpoint_seconds
+        self.pace, self.kept, self.pause = 1.0, self.clock.total(), self.options.checkpoint_seconds
         self._answerable()
+
+    def pressed(self) -> bool:
+        """Whether Ctrl-C or ``stop`` ends the run."""
+        return self.interruption.is_set() or self.stop()
 
     def go(self) -> RunOutcome[State]:
         """Until a limit is reached."""
-        limits, status = self.plan.limits, self._already()
+        limits, status = self.limits, self._already()
         while True:
-            due = max(self.plan.schedule(self.rows, self.cost, limits.nash_conv), self.work.iterations)
+            due = max(self.schedule(self.rows, self.cost, limits.nash_conv), self.work.iterations)
             while not status and self.work.iterations < due:
                 status = self._chunk(due)
             if status == INTERRUPTED:
@@ -134,7 +142,7 @@ class _LoopRun(Generic[Game, State]):
 
     def _chunk(self, due: int) -> str:
         """Iterate for a moment; returns why to stop, if so."""
-        limits, work = self.plan.limits, self.work
+        limits, work = self.limits, self.work
         upto = limits.next_stop(work.iterations, work.nodes, min(due, work.iterations + int(self.pace)))
         began = self.clock.now()
         self.state = self.algorithm.advance(self.game, self.state, upto - work.iterations, self._enough)
@@ -157,12 +165,12 @@ class _LoopRun(Generic[Game, State]):
         self.interruption.answerable |= self.work.iterations > 0
 
     def _enough(self) -> bool:
-        seconds = self.plan.limits.seconds
+        seconds = self.limits.seconds
         return self.pressed() or (seconds is not None and self.clock.now() >= seconds)
 
     def _already(self) -> str:
         """Why a resumed run has nothing left to do, if so."""
-        work, limits = self.work, self.plan.limits
+        work, limits = self.work, self.limits
         if work.iterations == 0:
             return ""
         measured = self.rows and self.rows[-1].iteration == work.iterations
@@ -172,20 +180,20 @@ class _LoopRun(Generic[Game, State]):
 
     def _report(self) -> tuple[StrategyReport, Evaluation, Best | None]:
         """The strategies to report, how good they are, and the best so far."""
-        iterate = self.plan.options.iterate
+        iterate = self.options.iterate
         if iterate != "best":
             return *self._evaluated(iterate), None
         measured = [self._evaluated(kind) for kind in ("average", "current")]
         report, evaluation = min(measured, key=lambda pair: pair[1].nash_conv)
         if self.best is not None and self.best.nash_conv <= evaluation.nash_conv:
             best = self.best.report
-            return best, best.evaluate(self.plan.options.threads), self.best
+            return best, best.evaluate(self.options.threads), self.best
         best = report.replace(copied(report.arrays))
         return report, evaluation, Best(evaluation.nash_conv, best)
 
     def _evaluated(self, iterate: str) -> tuple[StrategyReport, Evaluation]:
         report = self.algorithm.report(self.game, self.state, iterate)
-        return report, report.evaluate(self.plan.options.threads)
+        return report, report.evaluate(self.options.threads)
 
     def _logged(self, evaluation: Evaluation) -> list[LogRow]:
         work = self.work
@@ -198,18 +206,18 @@ class _LoopRun(Generic[Game, State]):
         return [*self.rows, LogRow(*work[:2], *spent, value, nash_conv, nash_conv / 2.0, extra)]
 
     def _tell(self, rows: list[LogRow], evaluation: Evaluation | None = None) -> None:
-        watch, work = self.plan.options.watch, self.work
+        watch, work = self.options.watch, self.work
         if watch:
             told = Progress(work.iterations, self.clock.total(), rows, additions=work.additions, stage=work.stage)
             watch(told._replace(evaluation=evaluation))
 
     def _keep(self, seconds: float, *, at_once: bool = False) -> None:
-        if self.plan.keep and (at_once or seconds - self.kept >= self.pause):
+        if self.keep and (at_once or seconds - self.kept >= self.pause):
             point = Checkpoint(self.state, self.rows, seconds, self.evaluating, self.best)
             began = self.clock.total()
-            self.plan.keep(point)
+            self.keep(point)
             self.kept = self.clock.total()
-            every = self.plan.options.checkpoint_seconds
+            every = self.options.checkpoint_seconds
             self.pause = max(every, SAVING * (self.kept - began)) if every else 0.0
 
 

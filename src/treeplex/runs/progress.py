@@ -9,7 +9,7 @@ from contextlib import suppress
 from html import escape
 from typing import Any, Final
 
-from treeplex.runs.limits import Limits
+from treeplex.limits import Limits
 from treeplex.runs.log import LogRow
 from treeplex.runs.loop import Progress
 

@@ -10,12 +10,12 @@ from typing import Any, Final, cast
 from treeplex.algorithms.protocol import ITERATES, Algorithm
 from treeplex.algorithms.registry import Choice
 from treeplex.engines.open import CPU
+from treeplex.engines.sharded.session import Cutting
 from treeplex.errors import ParameterError, quoted, real
+from treeplex.limits import Limits
 from treeplex.problems.kinds import KINDS
 from treeplex.problems.protocol import SIZES, SPOT, Problem
 from treeplex.problems.spots import named_on_spots
-from treeplex.runs.cut import Sharding
-from treeplex.runs.limits import Limits
 from treeplex.runs.schema import Options
 from treeplex.version import __version__
 
@@ -117,13 +117,7 @@ class Request:
     options: Options
     record: Record | None = None  # of the run in ``options.out`` that is resumed
     renewed: bool = True  # are the limits new, not those of the record?
-    sharding: Sharding | None = None  # over workers of a cluster
-    big_blind: float | None = None  # chips, for results in mbb
-
-    @property
-    def iterate(self) -> str:
-        """Which strategies are reported."""
-        return self.problem.iterate or self.options.iterate
+    cutting: Cutting | None = None  # over workers of a cluster
 
     @property
     def title(self) -> str:
@@ -148,7 +142,7 @@ class Request:
             asked=self.choice.label,
             seed=options.seed,
             storage=solver.storage,
-            iterate=self.iterate,
+            iterate=options.iterate,
             options=problem.options,
             limits=self.limits,
             threads=options.threads,

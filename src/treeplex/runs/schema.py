@@ -12,9 +12,12 @@ from typing import Any, Final, NamedTuple, get_type_hints
 
 from treeplex.engines.open import AUTO, check_backend
 from treeplex.errors import ParameterError, non_negative, quoted, within
+from treeplex.limits import Limits, nash_conv_of
+from treeplex.runs.claim import folder_of
 
-LIMIT, IDENTITY, EXECUTION, CLUSTER, OUTPUT = "limit", "identity", "execution", "cluster", "output"
-"""Scopes: when to stop; what makes a run this run; how it is executed here; over a cluster; what is written."""
+LIMIT, UNIT, IDENTITY, EXECUTION = "limit", "unit", "identity", "execution"
+CLUSTER, OUTPUT = "cluster", "output"
+"""Scopes: when to stop; in which unit; what makes a run this run; how it runs; over a cluster; what is written."""
 
 
 class Field(NamedTuple):
@@ -28,30 +31,22 @@ class Field(NamedTuple):
     values: str = ""  # the form of its values, as --help shows it
 
 
-LIMITS: Final = (
-    Field("nash_conv", float | None, None, "Target NashConv: the sum of both players' best-response gains.", LIMIT),
-    Field(
-        "exploitability",
-        float | str | None,
-        None,
-        "Target exploitability, which is half of NashConv. Hold'em spots also take 0.3%pot or 5mbb.",
-        LIMIT,
-    ),
-    Field("seconds", float | None, None, "Time limit in seconds, without compilation.", LIMIT),
-    Field("iterations", int | None, None, "Limit on iterations, such as 1000 or 1e6.", LIMIT, "INTEGER"),
-    Field("nodes", int | None, None, "Limit on nodes touched.", LIMIT, "INTEGER"),
-)
-BIG_BLIND: Final = Field("big_blind", float | None, None, "Chips per big blind, for targets and results in mbb.", LIMIT)
-
-
 def _option(default: Any, help: str, scope: str, values: str = "") -> Any:
     return field(default=default, metadata={"help": help, "scope": scope, "values": values})
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a run is executed, and what is written. Those of scope "identity" decide which run it is."""
+    """Every option of a run, as the user gave it. Those of scope "identity" decide which run it is."""
 
+    nash_conv: float | None = _option(None, "Target NashConv: the sum of both players' best-response gains.", LIMIT)
+    exploitability: float | str | None = _option(
+        None, "Target exploitability, which is half of NashConv. Hold'em spots also take 0.3%pot or 5mbb.", LIMIT
+    )
+    seconds: float | None = _option(None, "Time limit in seconds, without compilation.", LIMIT)
+    iterations: int | None = _option(None, "Limit on iterations, such as 1000 or 1e6.", LIMIT, "INTEGER")
+    nodes: int | None = _option(None, "Limit on nodes touched.", LIMIT, "INTEGER")
+    big_blind: float | None = _option(None, "Chips per big blind, for targets and results in mbb.", UNIT)
     seed: int = _option(0, "Seed of the random numbers, for algorithms that draw any.", IDENTITY)
     iterate: str = _option("average", "Report the average, the current or the best strategies so far.", IDENTITY)
     storage: str | None = _option(
@@ -77,6 +72,11 @@ class Options:
 
     def __post_init__(self) -> None:
         """Check each option; rejections name it."""
+        self._limits(self.nash_conv)
+        if self.big_blind is not None:
+            within(float, "big_blind", self.big_blind, "a number of chips > 0", 1e-9, 1e9)
+        if self.out is not None:
+            object.__setattr__(self, "out", folder_of(self.out, "out"))
         object.__setattr__(self, "seed", within(int, "seed", self.seed, "an integer >= 0", 0, 2**63 - 1))
         seconds = within(float, "checkpoint_seconds", self.checkpoint_seconds, "a number >= 0", 0)
         object.__setattr__(self, "checkpoint_seconds", seconds)
@@ -91,6 +91,17 @@ class Options:
             if called is not None and not callable(called):
                 raise ParameterError(f"The '{name}' parameter must be a function, got {quoted(called)}.")
 
+    def limits(self, pot: float | None) -> Limits:
+        """The limits in payoffs, with ``exploitability`` as the NashConv that it amounts to."""
+        if self.exploitability is None:
+            return self._limits(self.nash_conv)
+        if self.nash_conv is not None:
+            raise ParameterError("Give 'nash_conv' or 'exploitability', not both: one is twice the other.")
+        return self._limits(nash_conv_of(self.exploitability, pot, self.big_blind))
+
+    def _limits(self, nash_conv: float | None) -> Limits:
+        return Limits(nash_conv, self.seconds, self.iterations, self.nodes)
+
 
 def _fields_of(carrier: type) -> tuple[Field, ...]:
     hints = get_type_hints(carrier)
@@ -100,17 +111,26 @@ def _fields_of(carrier: type) -> tuple[Field, ...]:
 
 
 OPTIONS: Final = _fields_of(Options)
-SOLVE: Final = (*LIMITS, *OPTIONS)
 
 
-def of(*scopes: str, source: tuple[Field, ...] = SOLVE) -> tuple[Field, ...]:
+def of(*scopes: str) -> tuple[Field, ...]:
     """The fields of some scopes."""
-    return tuple(each for each in source if each.scope in scopes)
+    return tuple(each for each in OPTIONS if each.scope in scopes)
 
 
 def named(*names: str) -> tuple[Field, ...]:
     """Some fields."""
-    return tuple(each for each in SOLVE if each.name in names)
+    return tuple(each for each in OPTIONS if each.name in names)
+
+
+LIMITS: Final = of(LIMIT)
+BIG_BLIND: Final = named("big_blind")[0]
+SOLVE: Final = tuple(each for each in OPTIONS if each != BIG_BLIND)
+
+
+def with_unit(listed: tuple[Field, ...]) -> tuple[Field, ...]:
+    """The fields of a command, whose users say targets in big blinds too."""
+    return tuple(each for each in OPTIONS if each in (*listed, BIG_BLIND))
 
 
 RESUME: Final = (*of(LIMIT, EXECUTION, CLUSTER), *named("checkpoint_seconds"))

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from treeplex.algorithms.protocol import Algorithm, Execution, Goal
+from treeplex.algorithms.protocol import Algorithm, Execution
 from treeplex.algorithms.registry import family
 from treeplex.engines.open import AUTO
 from treeplex.engines.sharded.shards import LostError
 from treeplex.errors import ParameterError, quoted
+from treeplex.limits import Limits
 from treeplex.runs.checkpoint import Checkpoint
 from treeplex.runs.cut import Patience, cut, describe
 from treeplex.runs.folder import RunFolder
-from treeplex.runs.limits import Limits
-from treeplex.runs.loop import Plan, RunOutcome
+from treeplex.runs.loop import RunOutcome
 from treeplex.runs.loop import run as run_loop
 from treeplex.runs.progress import NotebookLine, notebook
 from treeplex.runs.request import Record, Request, check_iterate
@@ -57,7 +58,7 @@ def _resumed(request: Request, solver: Algorithm[Any, Any]) -> Solution:
 def checked(request: Request) -> Algorithm[Any, Any]:
     """The algorithm that will carry a request out; rejects what cannot be carried out."""
     problem, choice, record = request.problem, request.choice, request.record
-    check_iterate(request.iterate, choice.algorithm.iterates)
+    check_iterate(request.options.iterate, choice.algorithm.iterates)
     if record is not None and problem.fingerprint != record.fingerprint:
         raise ParameterError(
             f"The game in {request.options.out} is not the {record.game} of this version; start a new run."
@@ -69,22 +70,26 @@ def checked(request: Request) -> Algorithm[Any, Any]:
 
 
 def _opened(request: Request) -> Algorithm[Any, Any]:
-    game, options, limits, choice = request.problem.game, request.options, request.limits, request.choice
-    goal = Goal(
-        limits.nash_conv, request.iterate, limits.iterations is not None or limits.nodes is not None, limits.nodes
+    game, options, choice = request.problem.game, request.options, request.choice
+    execution = Execution(
+        backend=options.backend,
+        storage=options.storage,
+        threads=options.threads,
+        folder=None if options.out is None else str(options.out),
+        device=options.device,
+        limits=request.limits,
+        iterate=options.iterate,
     )
-    folder = None if options.out is None else str(options.out)
-    execution = Execution(options.backend, options.storage, options.threads, folder, options.device, goal)
     solver = choice.algorithm.open(game, execution)
     if options.backend not in (AUTO, solver.backend):
         raise ParameterError(
             f"The 'backend' parameter must be auto or {solver.backend} with {quoted(choice.label)}, got"
             f" {quoted(options.backend)}; {family()} run on a GPU."
         )
-    if request.sharding is None or choice.algorithm.random:  # whose streams are shared, not its game
+    if request.cutting is None or choice.algorithm.random:  # whose streams are shared, not its game
         return solver
-    solver = choice.algorithm.open(game, execution._replace(shards=cut(solver, request, request.sharding)))
-    describe(solver, request.sharding)
+    solver = choice.algorithm.open(game, execution._replace(shards=cut(solver, request, request.cutting)))
+    describe(solver, request.cutting)
     return solver
 
 
@@ -138,7 +143,7 @@ class _Run:
             point, left = self.saved(), limits.left(patience.seconds)
 
     def _patience(self) -> Patience:
-        return Patience(None if self.request.sharding is None else self.request.sharding.told)
+        return Patience(None if self.request.cutting is None else self.request.cutting.told)
 
     def _once(self, point: Checkpoint[Any] | None, limits: Limits, patience: Patience) -> Solution:
         """Run, save checkpoints, and leave the answer."""
@@ -157,7 +162,7 @@ class _Run:
                     failed.append(error)
 
         with answering():
-            outcome = self._watched(Plan(limits, replace(options, iterate=self.request.iterate), keep), point)
+            outcome = self._watched(limits, point, keep)
             solution = Solution(self.request, self.record, outcome, solver, last[0] if outcome.work.resumable else None)
             with finishing():
                 try:
@@ -170,14 +175,16 @@ class _Run:
             raise failed[0]
         return solution
 
-    def _watched(self, plan: Plan[Any], point: Checkpoint[Any] | None) -> RunOutcome[Any]:
+    def _watched(
+        self, limits: Limits, point: Checkpoint[Any] | None, keep: Callable[[Checkpoint[Any]], None]
+    ) -> RunOutcome[Any]:
         """Run; where nobody watches and this is a notebook, the notebook does."""
-        display = None if plan.options.watch is not None else notebook()
+        options = self.request.options
+        display = None if options.watch is not None else notebook()
         if display is None:
-            return run_loop(self.game, self.solver, plan, point)
-        line = NotebookLine(display, self.request.title, plan.limits, self.request.problem.pot)
+            return run_loop(self.game, self.solver, limits, options, point, keep=keep)
+        line = NotebookLine(display, self.request.title, limits, self.request.problem.pot)
         try:
-            watching = replace(plan, options=replace(plan.options, watch=line.watch))
-            return run_loop(self.game, self.solver, watching, point)
+            return run_loop(self.game, self.solver, limits, replace(options, watch=line.watch), point, keep=keep)
         finally:
             line.stop()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,14 +36,15 @@ MANIFEST: Final = "cut"
 
 
 class Cutting(NamedTuple):
-    """How a game is cut."""
+    """How a game is cut, and who carries calls to its shards."""
 
     shards: Shards
     workers: int  # at most so many shards
-    threads: int  # of each
-    memory: int | None  # bytes that a worker may take
-    algorithm: str  # with every parameter: what workers build it from
-    run: str  # which run this is: a hash
+    threads: int = 1  # of each
+    memory: int | None = None  # bytes that a worker may take; None: whatever it needs
+    told: Callable[[str], None] | None = None  # called with a sentence about what is done
+    algorithm: str = ""  # with every parameter: what workers build it from
+    run: str = ""  # which run this is: a hash
 
 
 class ShardSession:

@@ -11,9 +11,9 @@ from treeplex.algorithms.protocol import Algorithm
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.errors import TreeplexError
 from treeplex.evaluation.exact import Evaluation
+from treeplex.limits import Limits
 from treeplex.runs.checkpoint import Checkpoint
-from treeplex.runs.limits import Limits
-from treeplex.runs.loop import Plan, Progress, RunOutcome, run
+from treeplex.runs.loop import Progress, RunOutcome, run
 from treeplex.runs.schema import Options
 from treeplex.runs.status import INTERRUPTED, SOLVED
 
@@ -67,9 +67,9 @@ class Background:
         def keep(point: Checkpoint[Any]) -> None:
             self.point = point
 
-        plan = Plan(limits, Options(threads=threads, watch=watch), keep, stop=self._stop.is_set)
+        options = Options(threads=threads, watch=watch)
         try:
-            outcome = run(game, solver, plan, point)
+            outcome = run(game, solver, limits, options, point, keep=keep, stop=self._stop.is_set)
         except (TreeplexError, MemoryError) as error:
             self._say([f"SOLVER: stopped ({' '.join(str(error).split()) or 'not enough memory'})"])
             return

@@ -14,10 +14,10 @@ from treeplex.compile.source import rules_of
 from treeplex.errors import ParameterError, TreeplexError, brief, quoted
 from treeplex.files import parse_json
 from treeplex.games.holdem.spot import Spot, make_spot
+from treeplex.limits import Limits
 from treeplex.problems.loading import spot_of
 from treeplex.problems.spots import fit_spot
-from treeplex.runs.asking import DEFAULT_ALGORITHM, Arguments
-from treeplex.runs.limits import Limits
+from treeplex.runs.asking import DEFAULT_ALGORITHM
 from treeplex.runs.request import check_iterate
 from treeplex.runs.schema import JOB, LIMITS, Options
 from treeplex.spec import unknown
@@ -49,7 +49,7 @@ class BatchJob(NamedTuple):
     def limits(self) -> Limits:
         """When to stop; nothing if the job does not say so."""
         pot = float(self.fields["spot"]["pot"]) if "spot" in self.fields else None
-        return Arguments.of(self.options).limits_in(pot)
+        return Options(**self.options).limits(pot)
 
     @property
     def source(self) -> Any:

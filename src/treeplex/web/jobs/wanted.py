@@ -20,12 +20,12 @@ from treeplex.games.holdem.money import percent_of_pot
 from treeplex.games.holdem.spot import make_spot
 from treeplex.games.openspiel import PREFIX
 from treeplex.growth.options import Growth
+from treeplex.limits import Limits
 from treeplex.poker.sizes.problem import SizeOptions
 from treeplex.problems.growing import usual_algorithm
-from treeplex.runs.asking import DEFAULT_ALGORITHM, Arguments, choosing_sizes, growing, solving
-from treeplex.runs.limits import Limits
+from treeplex.runs.asking import DEFAULT_ALGORITHM, choosing_sizes, growing, solving
 from treeplex.runs.request import Request
-from treeplex.runs.schema import JOB, LIMITS, Field, named
+from treeplex.runs.schema import JOB, LIMITS, Field, Options, named
 from treeplex.runs.solve import checked
 from treeplex.web.directory import Directory
 from treeplex.web.refusals import sentence_of
@@ -110,7 +110,7 @@ def _solve(form: SolveJob) -> JobRequest:
         build(form.algorithm)
     if locks:
         raise ParameterError("The 'locks' parameter is for hold'em spots.")
-    limits, label = Arguments.of(values).limits_in(None), form.algorithm or DEFAULT_ALGORITHM
+    limits, label = Options(**values).limits(None), form.algorithm or DEFAULT_ALGORITHM
     return JobRequest(f"{game}, {label}", kept, game, stem=_name(form) or f"{game}-{label}", limits=_given(limits))
 
 
@@ -152,8 +152,8 @@ def _resume(form: ResumeJob, directory: Directory) -> JobRequest:
     record = record_of(directory.folder(form.run))
     if isinstance(record.source, str):
         named_game(record.source)
-    arguments = Arguments.of(_values(form, (*LIMITS, *named("threads"))))
-    limits = arguments.limits_in(record.pot).otherwise(record.limits)
+    options = Options(**_values(form, (*LIMITS, *named("threads"))))
+    limits = options.limits(record.pot).otherwise(record.limits)
     game = record.game if record.spot is None and record.has_strategies else None
     return JobRequest(record.title, form.model_dump(), game, run=form.run, pot=record.pot, limits=_given(limits))
 

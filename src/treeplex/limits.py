@@ -1,11 +1,15 @@
-"""When a run stops."""
+"""When a run stops, and how close to equilibrium is close enough: ``0.001``, ``0.3%pot``, ``5mbb``, ``2chips``."""
 
 from __future__ import annotations
 
+import math
+import re
 import sys
 from dataclasses import dataclass, replace
 
-from treeplex.errors import within
+from treeplex.errors import ParameterError, quoted, real, within
+
+_TARGET = re.compile(r"^\s*(\d+(?:\.\d*)?(?:e-?\d+)?)\s*(%\s*(?:pot)?|mbb|chips?)?\s*$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,11 @@ class Limits:
     def any(self) -> bool:
         """Is there a reason to stop at all?"""
         return any(limit is not None for limit in vars(self).values())
+
+    @property
+    def counted(self) -> bool:
+        """Is there a limit on iterations or nodes?"""
+        return self.iterations is not None or self.nodes is not None
 
     def otherwise(self, default: Limits) -> Limits:
         """These, or ``default`` where there are none."""
@@ -59,3 +68,28 @@ class Limits:
         if self.nodes is not None and iterations:
             upto = min(upto, iterations + (self.nodes - nodes) * iterations // (8 * max(nodes, 1)))
         return max(upto, iterations + 1)
+
+
+def nash_conv_of(exploitability: float | str, pot: float | None = None, big_blind: float | None = None) -> float:
+    """The NashConv that an exploitability amounts to, in the units of payoffs.
+
+    >>> nash_conv_of("0.5%pot", pot=200)
+    2.0
+    """
+    said = exploitability if isinstance(exploitability, str) else real(exploitability)
+    found = None if said is None or len(str(said)) > 100 else _TARGET.match(str(said))
+    if found is None or not 0.0 <= float(found[1]) < math.inf:
+        raise ParameterError(
+            f"The 'exploitability' parameter must be a number, or such as 0.3%pot, 5mbb or 2chips, got"
+            f" {quoted(exploitability)}."
+        )
+    amount, unit = float(found[1]), (found[2] or "").lower()
+    if unit.startswith("%"):
+        if pot is None:
+            raise ParameterError("The 'exploitability' parameter in per cent of the pot needs a hold'em spot.")
+        amount *= pot / 100.0
+    elif unit == "mbb":
+        if big_blind is None or not big_blind > 0.0:
+            raise ParameterError("The 'exploitability' parameter in mbb needs the chips of a big blind.")
+        amount *= big_blind / 1000.0
+    return 2.0 * amount
