@@ -75,7 +75,7 @@ def dither_seed(place: int, t: int, array: int) -> np.uint32:
 
 
 @callee
-def pack(numbers: Array, out: Array, seed: np.uint32) -> float:
+def pack(numbers: Array, out: Array, seed: int | np.integer[Any]) -> float:
     """Store float32 ``numbers``, whole vectors, in ``out`` of the same length; returns the scale."""
     number, count = numbers.dtype.type, len(numbers)
     peak = spread(number(0.0))
