@@ -47,6 +47,9 @@ SUMS: Final = frozenset(
 )
 """Fields of records that hold sums of probabilities or of squares, or scales: never negative."""
 
+SIGNED: Final = frozenset(("regret", "average"))
+"""Fields whose whole numbers are numbers with a scale, not counts."""
+
 PROBABILITIES: Final = frozenset(("averages", "plan", "response", "strategies", "strategy"))
 """Fields that hold strategies or realization plans."""
 
@@ -211,10 +214,8 @@ def checked(
 
 def _bounds(name: str, array: Array) -> tuple[float, float]:
     """What numbers of an array may be, by its type and name."""
-    if array.dtype == np.int8:
-        return 0, 1
-    if array.dtype.kind == "i" and array.dtype != np.int16:  # numbers in 16 bits have a sign
-        return 0, MOST
+    if array.dtype.kind == "i" and SIGNED.isdisjoint(name.split(".")):
+        return 0, 1 if array.dtype == np.int8 else MOST
     if "memory" in name.split("."):  # of a user's own rule
         return math.nan, math.nan
     if array.dtype.kind == "u":  # counters of random numbers

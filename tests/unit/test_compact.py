@@ -16,8 +16,10 @@ from treeplex.engines.sequence.cpu import iterations as compiled
 from treeplex.engines.sequence.learners import initial_learners_16, sequence_form
 from treeplex.engines.sequence.reference import iterations as written
 from treeplex.updates import Discounted, Minimizer, RegretMatching, RegretMatchingPlus
-from treeplex.updates.storage import LARGEST
+from treeplex.updates.storage import largest_of
 from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
+
+LARGEST = largest_of("int16")
 
 MATCHING = (Matching(0.0), Matching(0.0))
 RULES: list[Minimizer] = [RegretMatching(), RegretMatchingPlus(), Discounted(1.5, 0.0)]

@@ -189,3 +189,14 @@ def test_a_record_of_0_2_is_read_as_it_was(tmp_path) -> None:
     assert tp.solve("kuhn", "cfr+", iterations=30, out=tmp_path).iterations == 30  # the very same run
     with pytest.raises(ParameterError, match="another algorithm"):
         tp.solve("kuhn", "cfr", iterations=30, out=tmp_path)
+
+
+def test_a_further_option_of_the_identity_is_recorded_where_it_is_not_the_default(monkeypatch, tmp_path) -> None:
+    """An option that a later version adds to the identity needs a line in the schema, and no field in ``run.json``."""
+    monkeypatch.setattr("treeplex.runs.request.FURTHER", schema.named("checkpoint_seconds"))
+    plain, other = solving("kuhn", "cfr+"), solving("kuhn", "cfr+", checkpoint_seconds=5.0)
+    records = [request.recorded(request.choice.algorithm) for request in (plain, other)]
+    assert [dict(record.options) for record in records] == [{}, {"checkpoint_seconds": 5.0}]
+    assert records[0].identity != records[1].identity
+    assert [record.chosen["checkpoint_seconds"] for record in records] == [30.0, 5.0]
+    assert Options(**records[1].chosen).checkpoint_seconds == 5.0

@@ -132,6 +132,11 @@ def one(
             tables[player].pick[start] = draws.any_of(len(regrets))
 
 
+def test_samplers_of_two_kinds_differ() -> None:
+    """Algorithms ask for kinds by comparing them; equal numbers are not enough."""
+    assert len({External(PURE), Chance(PURE), Reached(PURE)}) == 3
+
+
 def leaves(state: Any) -> list[Any]:
     return [leaf for part in state for leaf in leaves(part)] if isinstance(state, tuple) else [np.asarray(state)]
 

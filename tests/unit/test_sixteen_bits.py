@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from numba import njit
 
 from treeplex.kernels.vectors import LANES
-from treeplex.updates.storage import AVERAGE, LARGEST, REGRET, dither_seed, lattice, pack, packed
+from treeplex.updates.storage import AVERAGE, REGRET, dither_seed, largest_of, lattice, pack, packed
+
+LARGEST = largest_of("int16")
 
 
 @njit

@@ -291,3 +291,23 @@ def _member(rule: Minimizer | Rule, weight: Schedule, turns: str, order: str, di
     if named("discount", discount, DISCOUNTS) and not isinstance(rule, Rule):
         rule, weight = Ahead(rule), ahead(weight)
     return CFR(rule, weight, turn_order(turns), named("order", order, ORDERS))
+
+
+FARINA: Final = "Farina et al. 2023"
+ZHANG: Final = "Zhang, McAleer & Sandholm 2024"
+
+ROWS: Final = (
+    ("cfr", cfr, "counterfactual regret minimization", "Zinkevich et al. 2007"),
+    ("cfr+", cfr_plus, "CFR with regret matching+ and linear averaging", "Tammelin 2014, section 2"),
+    ("lcfr", lcfr, "CFR with linearly weighted regrets and average", "Brown & Sandholm 2019"),
+    ("dcfr", dcfr, "CFR with discounted regrets and average", "Brown & Sandholm 2019"),
+    ("pcfr+", pcfr_plus, "predictive CFR+ with quadratic averaging", "Farina, Kroer & Sandholm 2021"),
+    ("pdcfr+", pdcfr_plus, "predictive CFR+ with discounting", "Xu et al. 2024"),
+    ("hs-dcfr", hs_dcfr, "DCFR with hyperparameter schedules", ZHANG),
+    ("hs-pcfr+", hs_pcfr_plus, "predictive CFR+ with a schedule of averaging weights", ZHANG),
+    ("sapcfr+", sapcfr_plus, "predictive CFR+ that trusts a third of its prediction", "Meng et al. 2025"),
+    ("apcfr+", apcfr_plus, "predictive CFR+ that learns how far to trust its prediction", "Meng et al. 2025"),
+    ("stable-pcfr+", stable_pcfr_plus, "predictive CFR+ whose infosets restart near zero", FARINA),
+    ("smooth-pcfr+", smooth_pcfr_plus, "predictive CFR+ whose regrets stay away from zero", FARINA),
+)
+"""Name, builder, summary and source of each algorithm of this module, for the registry."""

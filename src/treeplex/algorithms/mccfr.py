@@ -402,3 +402,22 @@ def _assembly(
 def _sum(arrays: list[Floats]) -> Floats:
     """Of arrays of one shape, in order; the array itself if there is one."""
     return sum(arrays[1:], arrays[0])
+
+
+LANCTOT: Final = "Lanctot et al. 2009"
+JU: Final = "Ju et al. 2023, Pure MCCFR"
+
+ROWS: Final = (
+    ("mccfr-external", mccfr_external, "Monte Carlo CFR, external sampling", LANCTOT),
+    (
+        "mccfr-outcome",
+        mccfr_outcome,
+        "Monte Carlo CFR, outcome sampling with baselines",
+        f"{LANCTOT}; Schmid et al. 2019",
+    ),
+    ("mccfr-average", mccfr_average, "Monte Carlo CFR, average-strategy sampling", "Gibson et al. 2012"),
+    ("mccfr-chance", mccfr_chance, "Monte Carlo CFR, chance sampling", "Zinkevich et al. 2007"),
+    ("pure-cfr", pure_cfr, "CFR with pure strategies", JU),
+    ("pure-mccfr", pure_mccfr, "Monte Carlo CFR with pure strategies", JU),
+)
+"""Name, builder, summary and source of each algorithm of this module, for the registry."""

@@ -15,33 +15,13 @@ from typing import Any, Final, NamedTuple
 from treeplex.algorithms import hybrid, walk
 from treeplex.algorithms.auto import auto
 from treeplex.algorithms.best_response import cfr_br, fp, xfp
-from treeplex.algorithms.cfr import (
-    CFR,
-    apcfr_plus,
-    cfr,
-    cfr_plus,
-    dcfr,
-    hs_dcfr,
-    hs_pcfr_plus,
-    lcfr,
-    pcfr_plus,
-    pdcfr_plus,
-    sapcfr_plus,
-    smooth_pcfr_plus,
-    stable_pcfr_plus,
-)
+from treeplex.algorithms.cfr import CFR
+from treeplex.algorithms.cfr import ROWS as FULL_WIDTH
 from treeplex.algorithms.excessive_gap import egt, egt_dt
 from treeplex.algorithms.hedge import hedge
 from treeplex.algorithms.linear_program import lp
-from treeplex.algorithms.mccfr import (
-    MonteCarlo,
-    mccfr_average,
-    mccfr_chance,
-    mccfr_external,
-    mccfr_outcome,
-    pure_cfr,
-    pure_mccfr,
-)
+from treeplex.algorithms.mccfr import JU, MonteCarlo
+from treeplex.algorithms.mccfr import ROWS as SAMPLERS
 from treeplex.algorithms.mirror import mirror_prox, omd
 from treeplex.algorithms.options import HORIZON, LATEST
 from treeplex.algorithms.protocol import Algorithm
@@ -55,14 +35,10 @@ from treeplex.updates.rule import Rule
 
 WALKED: Final = ("cfr", "cfr+")
 TRAVERSALS: Final = ("full", "partial", "rbp", "nested-rbp", "zero-reach-br")
-LANCTOT = "Lanctot et al. 2009"
-JU = "Ju et al. 2023, Pure MCCFR"
 RBP = "Brown & Sandholm 2015, Regret-Based Pruning"
 DT = "Brown, Kroer & Sandholm 2017"
 PDLP = "after Applegate et al. 2021, PDLP"
 SECTIONS: Final = re.compile(r",? (?:and )?(?:section|equation|Theorem) ")
-FARINA = "Farina et al. 2023"
-ZHANG = "Zhang, McAleer & Sandholm 2024"
 
 
 @dataclass(frozen=True)
@@ -86,137 +62,70 @@ class AlgorithmEntry:
         return usage(self.name, self.build)
 
 
-ALGORITHMS: dict[str, AlgorithmEntry] = {
-    entry.name: entry
-    for entry in (
-        AlgorithmEntry("auto", auto, "the default: a race of several algorithms and `lp`", "treeplex", core=True),
-        AlgorithmEntry(
-            "lp",
-            lp,
-            "exact, by linear programming over the sequence form",
-            "Koller, Megiddo & von Stengel 1996",
-            core=True,
-        ),
-        AlgorithmEntry("cfr", cfr, "counterfactual regret minimization", "Zinkevich et al. 2007", core=True),
-        AlgorithmEntry(
-            "cfr+", cfr_plus, "CFR with regret matching+ and linear averaging", "Tammelin 2014, section 2", core=True
-        ),
-        AlgorithmEntry("lcfr", lcfr, "CFR with linearly weighted regrets and average", "Brown & Sandholm 2019"),
-        AlgorithmEntry("dcfr", dcfr, "CFR with discounted regrets and average", "Brown & Sandholm 2019", core=True),
-        AlgorithmEntry(
-            "pcfr+", pcfr_plus, "predictive CFR+ with quadratic averaging", "Farina, Kroer & Sandholm 2021", core=True
-        ),
-        AlgorithmEntry("pdcfr+", pdcfr_plus, "predictive CFR+ with discounting", "Xu et al. 2024"),
-        AlgorithmEntry("hs-dcfr", hs_dcfr, "DCFR with hyperparameter schedules", ZHANG),
-        AlgorithmEntry("hs-pcfr+", hs_pcfr_plus, "predictive CFR+ with a schedule of averaging weights", ZHANG),
-        AlgorithmEntry(
-            "sapcfr+",
-            sapcfr_plus,
-            "predictive CFR+ that trusts a third of its prediction",
-            "Meng et al. 2025",
-            core=True,
-        ),
-        AlgorithmEntry(
-            "apcfr+", apcfr_plus, "predictive CFR+ that learns how far to trust its prediction", "Meng et al. 2025"
-        ),
-        AlgorithmEntry("stable-pcfr+", stable_pcfr_plus, "predictive CFR+ whose infosets restart near zero", FARINA),
-        AlgorithmEntry("smooth-pcfr+", smooth_pcfr_plus, "predictive CFR+ whose regrets stay away from zero", FARINA),
-        AlgorithmEntry("cfr+-restarted", cfr_plus_restarted, "CFR+ with restarted averaging", PDLP, core=True),
-        AlgorithmEntry("pcfr+-restarted", pcfr_plus_restarted, "predictive CFR+ with restarted averaging", PDLP),
-        AlgorithmEntry("cfr-br", cfr_br, "CFR against a best-responding opponent", "Johanson et al. 2012"),
-        AlgorithmEntry("cfr-full", walk.cfr_full, "CFR by traversals of the whole history tree", RBP),
-        AlgorithmEntry("cfr+-full", walk.cfr_plus_full, "CFR+ by traversals of the whole history tree", RBP),
-        AlgorithmEntry("cfr-partial", walk.cfr_partial, "CFR with partial pruning", RBP),
-        AlgorithmEntry("cfr+-partial", walk.cfr_plus_partial, "CFR+ with partial pruning", RBP),
-        AlgorithmEntry("cfr-rbp", walk.cfr_rbp, "CFR with regret-based pruning", f"{RBP}, section 4"),
-        AlgorithmEntry("cfr+-rbp", walk.cfr_plus_rbp, "CFR+ with regret-based pruning", f"{RBP}, section 4.2"),
-        AlgorithmEntry(
-            "cfr-nested-rbp",
-            walk.cfr_nested_rbp,
-            "CFR-RBP with free starts and nested prunings kept",
-            f"after {RBP}",
-            core=True,
-        ),
-        AlgorithmEntry(
-            "cfr+-nested-rbp",
-            walk.cfr_plus_nested_rbp,
-            "CFR+-RBP with free starts and nested prunings kept",
-            f"after {RBP}",
-        ),
-        AlgorithmEntry(
-            "cfr-hybrid", hybrid.cfr_hybrid, "CFR on arrays, then by traversals with nested prunings", f"after {RBP}"
-        ),
-        AlgorithmEntry(
-            "cfr+-hybrid",
-            hybrid.cfr_plus_hybrid,
-            "CFR+ on arrays, then by traversals with nested prunings",
-            f"after {RBP}",
-        ),
-        AlgorithmEntry(
-            "cfr-zero-reach-br",
-            walk.cfr_zero_reach_br,
-            "CFR, best response in zero-reach sequences",
-            f"{RBP}, section 3",
-        ),
-        AlgorithmEntry(
-            "cfr+-zero-reach-br",
-            walk.cfr_plus_zero_reach_br,
-            "CFR+, best response in zero-reach sequences",
-            f"{RBP}, section 3",
-        ),
-        AlgorithmEntry("mccfr-external", mccfr_external, "Monte Carlo CFR, external sampling", LANCTOT, core=True),
-        AlgorithmEntry(
-            "mccfr-outcome",
-            mccfr_outcome,
-            "Monte Carlo CFR, outcome sampling with baselines",
-            f"{LANCTOT}; Schmid et al. 2019",
-        ),
-        AlgorithmEntry(
-            "mccfr-average", mccfr_average, "Monte Carlo CFR, average-strategy sampling", "Gibson et al. 2012"
-        ),
-        AlgorithmEntry("mccfr-chance", mccfr_chance, "Monte Carlo CFR, chance sampling", "Zinkevich et al. 2007"),
-        AlgorithmEntry("pure-cfr", pure_cfr, "CFR with pure strategies", JU),
-        AlgorithmEntry("pure-mccfr", pure_mccfr, "Monte Carlo CFR with pure strategies", JU, core=True),
-        AlgorithmEntry("warm-start", warm_start, "CFR+ on the actions that pure MCCFR plays", JU),
-        AlgorithmEntry("hedge", hedge, "CFR with Hedge", f"{DT}, equation 8"),
-        AlgorithmEntry(
-            "hedge-dt", walk.hedge_dt, "Hedge with dynamic thresholding and partial pruning", f"{DT}, section 3"
-        ),
-        AlgorithmEntry(
-            "hedge-dt-rbp",
-            walk.hedge_dt_rbp,
-            "Hedge with dynamic thresholding and regret-based pruning",
-            f"{DT}, section 4",
-        ),
-        AlgorithmEntry(
-            "hedge-dt-hybrid", hybrid.hedge_dt_hybrid, "Hedge on arrays, then `hedge-dt-rbp`", f"{DT}, section 4"
-        ),
-        AlgorithmEntry("rm-dt", walk.rm_dt, "CFR with dynamic thresholding and partial pruning", f"{DT}, Theorem 2"),
-        AlgorithmEntry(
-            "rm-dt-rbp",
-            walk.rm_dt_rbp,
-            "CFR with dynamic thresholding and regret-based pruning",
-            f"{DT}, Theorem 2 and section 4",
-        ),
-        AlgorithmEntry(
-            "egt",
-            egt,
-            "excessive gap technique with the dilated entropy",
-            "Hoda et al. 2010, Kroer et al. 2015",
-            core=True,
-        ),
-        AlgorithmEntry("egt-dt", egt_dt, "EGT with dynamic thresholding (truncated gradients)", f"{DT}, section 5"),
-        AlgorithmEntry(
-            "mirror-prox", mirror_prox, "mirror prox with the dilated entropy", "Nemirovski 2004, Kroer et al. 2015"
-        ),
-        AlgorithmEntry("mirror-prox-restarted", mirror_prox_restarted, "mirror prox with restarted averaging", PDLP),
-        AlgorithmEntry("omd", omd, "optimistic mirror descent with the dilated entropy", "Rakhlin & Sridharan 2013"),
-        AlgorithmEntry("fp", fp, "fictitious play, alternating updates", "Brown 1951"),
-        AlgorithmEntry(
-            "xfp", xfp, "extensive-form fictitious play, simultaneous updates", "Heinrich, Lanctot & Silver 2015"
-        ),
-    )
-}
+CORE: Final = (
+    "auto",
+    "lp",
+    "cfr",
+    "cfr+",
+    "dcfr",
+    "pcfr+",
+    "sapcfr+",
+    "cfr+-restarted",
+    "cfr-nested-rbp",
+    "mccfr-external",
+    "pure-mccfr",
+    "egt",
+)
+"""What is on the first screen of ``treeplex list algorithms``."""
+
+_ROWS: Final[tuple[tuple[str, Callable[..., Algorithm[Any, Any]], str, str], ...]] = (
+    ("auto", auto, "the default: a race of several algorithms and `lp`", "treeplex"),
+    ("lp", lp, "exact, by linear programming over the sequence form", "Koller, Megiddo & von Stengel 1996"),
+    *FULL_WIDTH,
+    ("cfr+-restarted", cfr_plus_restarted, "CFR+ with restarted averaging", PDLP),
+    ("pcfr+-restarted", pcfr_plus_restarted, "predictive CFR+ with restarted averaging", PDLP),
+    ("cfr-br", cfr_br, "CFR against a best-responding opponent", "Johanson et al. 2012"),
+    ("cfr-full", walk.cfr_full, "CFR by traversals of the whole history tree", RBP),
+    ("cfr+-full", walk.cfr_plus_full, "CFR+ by traversals of the whole history tree", RBP),
+    ("cfr-partial", walk.cfr_partial, "CFR with partial pruning", RBP),
+    ("cfr+-partial", walk.cfr_plus_partial, "CFR+ with partial pruning", RBP),
+    ("cfr-rbp", walk.cfr_rbp, "CFR with regret-based pruning", f"{RBP}, section 4"),
+    ("cfr+-rbp", walk.cfr_plus_rbp, "CFR+ with regret-based pruning", f"{RBP}, section 4.2"),
+    ("cfr-nested-rbp", walk.cfr_nested_rbp, "CFR-RBP with free starts and nested prunings kept", f"after {RBP}"),
+    ("cfr+-nested-rbp", walk.cfr_plus_nested_rbp, "CFR+-RBP with free starts and nested prunings kept", f"after {RBP}"),
+    ("cfr-hybrid", hybrid.cfr_hybrid, "CFR on arrays, then by traversals with nested prunings", f"after {RBP}"),
+    ("cfr+-hybrid", hybrid.cfr_plus_hybrid, "CFR+ on arrays, then by traversals with nested prunings", f"after {RBP}"),
+    ("cfr-zero-reach-br", walk.cfr_zero_reach_br, "CFR, best response in zero-reach sequences", f"{RBP}, section 3"),
+    (
+        "cfr+-zero-reach-br",
+        walk.cfr_plus_zero_reach_br,
+        "CFR+, best response in zero-reach sequences",
+        f"{RBP}, section 3",
+    ),
+    *SAMPLERS,
+    ("warm-start", warm_start, "CFR+ on the actions that pure MCCFR plays", JU),
+    ("hedge", hedge, "CFR with Hedge", f"{DT}, equation 8"),
+    ("hedge-dt", walk.hedge_dt, "Hedge with dynamic thresholding and partial pruning", f"{DT}, section 3"),
+    ("hedge-dt-rbp", walk.hedge_dt_rbp, "Hedge with dynamic thresholding and regret-based pruning", f"{DT}, section 4"),
+    ("hedge-dt-hybrid", hybrid.hedge_dt_hybrid, "Hedge on arrays, then `hedge-dt-rbp`", f"{DT}, section 4"),
+    ("rm-dt", walk.rm_dt, "CFR with dynamic thresholding and partial pruning", f"{DT}, Theorem 2"),
+    (
+        "rm-dt-rbp",
+        walk.rm_dt_rbp,
+        "CFR with dynamic thresholding and regret-based pruning",
+        f"{DT}, Theorem 2 and section 4",
+    ),
+    ("egt", egt, "excessive gap technique with the dilated entropy", "Hoda et al. 2010, Kroer et al. 2015"),
+    ("egt-dt", egt_dt, "EGT with dynamic thresholding (truncated gradients)", f"{DT}, section 5"),
+    ("mirror-prox", mirror_prox, "mirror prox with the dilated entropy", "Nemirovski 2004, Kroer et al. 2015"),
+    ("mirror-prox-restarted", mirror_prox_restarted, "mirror prox with restarted averaging", PDLP),
+    ("omd", omd, "optimistic mirror descent with the dilated entropy", "Rakhlin & Sridharan 2013"),
+    ("fp", fp, "fictitious play, alternating updates", "Brown 1951"),
+    ("xfp", xfp, "extensive-form fictitious play, simultaneous updates", "Heinrich, Lanctot & Silver 2015"),
+)
+"""Name, builder, summary and source of each; those of a family are in its module, beside its builders."""
+
+ALGORITHMS: Final = {row[0]: AlgorithmEntry(*row, core=row[0] in CORE) for row in _ROWS}
 
 
 def family() -> str:

@@ -79,7 +79,8 @@ def nested_regret_based(
     return Traversal(threshold=threshold, bound=bound, length=length, longest=longest, nested=True)
 
 
-class External(NamedTuple):
+@dataclass(frozen=True)
+class External:
     """All moves of the player who learns; the opponent's and chance's are sampled.
 
     Lanctot, Waugh, Zinkevich & Bowling (2009), section 3.2. ``rule``: as in ``Chance``.
@@ -88,7 +89,8 @@ class External(NamedTuple):
     rule: int = MATCH
 
 
-class Outcome(NamedTuple):
+@dataclass(frozen=True)
+class Outcome:
     """A single path. The player who learns explores: every move with probability ``epsilon`` / width at least.
 
     Lanctot et al. (2009), section 3.1. ``rate``: how fast the baselines follow the sampled values (Schmid et al. 2019);
@@ -99,7 +101,8 @@ class Outcome(NamedTuple):
     rate: float = 0.5
 
 
-class AverageStrategy(NamedTuple):
+@dataclass(frozen=True)
+class AverageStrategy:
     """As ``External``, but a move of the player is tried with probability (beta + tau s) / (beta + sum s).
 
     That, or ``epsilon`` if it is more; s is the move's average so far. Gibson, Burch, Lanctot & Szafron (2012).
@@ -110,7 +113,8 @@ class AverageStrategy(NamedTuple):
     beta: float = 1e6
 
 
-class Chance(NamedTuple):
+@dataclass(frozen=True)
+class Chance:
     """All moves of both players that the opponent of one who learns reaches; chance moves are sampled.
 
     Zinkevich et al. (2007), section 4. ``rule``: how a strategy comes from regrets (``engines.sampling.arrays``).
@@ -119,11 +123,13 @@ class Chance(NamedTuple):
     rule: int
 
 
-class PureExternal(NamedTuple):
+@dataclass(frozen=True)
+class PureExternal:
     """As ``External`` with pure strategies: the opponent's move is known and need not be sampled."""
 
 
-class Reached(NamedTuple):
+@dataclass(frozen=True)
+class Reached:
     """As ``Chance``, with all chance moves: nothing is sampled, and what nobody reaches is skipped.
 
     With pure strategies that is what they reach, and one move beside.

@@ -23,16 +23,7 @@ def evaluate(game: GameName, policy: PolicyFile, as_json: AsJson = False) -> Non
     with working(f"evaluating {policy}"):
         result = evaluate_policy(compiled, Policy.load(policy))
     if as_json:
-        print_json(
-            {
-                "game": compiled.name,
-                "policy": str(policy),
-                "value": result.value,
-                "nash_conv": result.nash_conv,
-                "exploitability": result.exploitability,
-                "best_response_values": list(result.best_response_values),
-            }
-        )
+        print_json({"game": compiled.name, "policy": str(policy)} | result.summary())
         return
     shown = {
         "value (player 0)": result.value,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -29,6 +30,15 @@ class Evaluation(NamedTuple):
         """Half of ``nash_conv``: the average gain per player."""
         return self.nash_conv / 2.0
 
+    def summary(self) -> dict[str, Any]:
+        """The measures as JSON; ``None`` where one is not known."""
+        return {
+            "value": self.value,
+            "nash_conv": known(self.nash_conv),
+            "exploitability": known(self.exploitability),
+            "best_response_values": [known(value) for value in self.best_response_values],
+        }
+
     def to_pandas(self) -> Any:
         """One row as a pandas data frame; needs the ``pandas`` extra."""
         return arrow.frame(arrow.table({name: [number] for name, number in self._numbers().items()}, {}))
@@ -47,3 +57,8 @@ class Evaluation(NamedTuple):
             "best_response_value_1": second,
             **self.extra,
         }
+
+
+def known(number: float) -> float | None:
+    """A number as JSON has it, which knows neither nan nor infinity."""
+    return number if math.isfinite(number) else None

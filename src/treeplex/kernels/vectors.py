@@ -165,8 +165,19 @@ def is_whole(typingctx, array):
 
 
 @instruction
+def largest_stored(typingctx, array):
+    """The largest whole number of an array's type; zero where its numbers are not whole ones."""
+    most = float(getattr(array.dtype, "maxval", 0.0))
+
+    def codegen(context, builder, signature, arguments):
+        return ir.Constant(ir.DoubleType(), most)
+
+    return types.float64(array), codegen
+
+
+@instruction
 def store(typingctx, array, at, value):
-    """``array[at : at + 16] = value``; in an array of 16 bits rounded towards zero, and from -2^15 to 2^15 - 1.
+    """``array[at : at + 16] = value``; in an array of whole numbers rounded towards zero, and as far as they go.
 
     Numbers given must fit 32 bits.
     """
@@ -177,7 +188,7 @@ def store(typingctx, array, at, value):
         if isinstance(array.dtype, types.Integer):
             kind = ir.VectorType(WORD, LANES)
             whole = builder.fptosi(number, kind)
-            least, most = (ir.Constant(kind, [limit] * LANES) for limit in (-(2**15), 2**15 - 1))
+            least, most = (ir.Constant(kind, [limit] * LANES) for limit in (array.dtype.minval, array.dtype.maxval))
             whole = builder.select(builder.icmp_signed(">", whole, most), most, whole)
             whole = builder.select(builder.icmp_signed("<", whole, least), least, whole)
             number = builder.trunc(whole, ir.VectorType(stored, LANES))

@@ -79,7 +79,7 @@ def resuming(folder: str | Path, *, algorithm: Any = None, game: Any = None, **o
     record = kept.record
     limits = asked.limits(record.pot)
     problem = kinds.reopened(record, kept.path, game)
-    fixed = replace(asked, out=kept.path, seed=record.seed, iterate=record.iterate, storage=record.storage)
+    fixed = replace(asked, out=kept.path, **record.chosen)
     choice = _choice_of(record, problem, algorithm)
     return Request(problem, choice, limits.otherwise(record.limits), fixed, record, limits.any)
 

@@ -8,7 +8,9 @@ from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
+from treeplex.algorithms.protocol import Work
 from treeplex.arrow import Table, Types, table
+from treeplex.engines.evaluation import Evaluation
 from treeplex.tensors import count_of, number_of
 
 WHOLE = ("iteration", "nodes_touched")
@@ -27,6 +29,12 @@ class LogRow(NamedTuple):
     extra: Mapping[str, float] = {}  # further columns of this kind of run
 
     @staticmethod
+    def measured(work: Work, seconds: float, evaluating: float, evaluation: Evaluation) -> LogRow:
+        """From what has been done and what an evaluation found, by the names of both."""
+        measures = (getattr(evaluation, name) for name in MEASURES)
+        return LogRow._make((*work[:2], seconds, evaluating, *measures, {**evaluation.extra, **work.counters}))
+
+    @staticmethod
     def of(fields: Mapping[str, Any]) -> LogRow:
         """From values by name, or ValueError. Columns that are not there are nan, unknown ones are left out."""
         values: dict[str, Any] = dict.fromkeys(LogRow._fields[:-1], math.nan)
@@ -39,6 +47,9 @@ class LogRow(NamedTuple):
             raise ValueError("a row of its log has columns that are not numbers")
         return LogRow(**values, extra=extra)
 
+
+MEASURES: Final = LogRow._fields[4:-1]
+"""Columns that an evaluation has by the same names."""
 
 FIRST_COLUMNS: Final = (
     "iteration",

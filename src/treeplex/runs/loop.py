@@ -202,8 +202,7 @@ class _LoopRun(Generic[Game, State]):
             raise SolverError(f"The strategies contain NaN or infinity at iteration {work.iterations:,}.")
         if self.rows and self.rows[-1][:2] == work[:2]:
             return self.rows
-        spent, extra = (self.clock.total(), self.evaluating), {**evaluation.extra, **work.counters}
-        return [*self.rows, LogRow(*work[:2], *spent, value, nash_conv, nash_conv / 2.0, extra)]
+        return [*self.rows, LogRow.measured(work, self.clock.total(), self.evaluating, evaluation)]
 
     def _tell(self, rows: list[LogRow], evaluation: Evaluation | None = None) -> None:
         watch, work = self.options.watch, self.work

@@ -16,7 +16,8 @@ from treeplex.limits import Limits
 from treeplex.problems.kinds import KINDS
 from treeplex.problems.protocol import SIZES, SPOT, Problem
 from treeplex.problems.spots import named_on_spots
-from treeplex.runs.schema import Options
+from treeplex.runs.schema import IDENTITY as CHOSEN
+from treeplex.runs.schema import Options, of
 from treeplex.version import __version__
 
 IDENTITY: Final = ("kind", "game", "fingerprint", "algorithm", "seed", "storage", "iterate", "options")
@@ -69,6 +70,12 @@ class Record:
         return f"{self.game}, {self.asked}"
 
     @property
+    def chosen(self) -> dict[str, Any]:
+        """The options that are part of the identity, by name."""
+        further = {each.name: self.options.get(each.name, each.default) for each in FURTHER}
+        return {"seed": self.seed, "storage": self.storage, "iterate": self.iterate, **further}
+
+    @property
     def identity(self) -> dict[str, Any]:
         """Two records with the same identity are the same run."""
         every = asdict(self)
@@ -97,6 +104,10 @@ class Record:
         if record.spot is not None and not (real(record.spot["pot"]) or 0.0) > 0.0:
             raise ValueError("the pot of a spot must be a number > 0")
         return record
+
+
+FURTHER: Final = tuple(each for each in of(CHOSEN) if each.name not in Record.__dataclass_fields__)
+"""Options of the identity that have no field of their own: among ``Record.options`` where they are not the default."""
 
 
 def identified(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -133,6 +144,8 @@ class Request:
     def recorded(self, solver: Algorithm[Any, Any]) -> Record:
         """As ``run.json`` has it; ``solver``: the algorithm as it was opened."""
         problem, options = self.problem, self.options
+        values = {each.name: getattr(options, each.name) for each in FURTHER}
+        further = {each.name: values[each.name] for each in FURTHER if values[each.name] != each.default}
         return Record(
             kind=problem.kind,
             game=problem.name,
@@ -143,7 +156,7 @@ class Request:
             seed=options.seed,
             storage=solver.storage,
             iterate=options.iterate,
-            options=problem.options,
+            options=problem.options | further,
             limits=self.limits,
             threads=options.threads,
             backend=solver.backend,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -166,17 +165,14 @@ class Solution:
 
     def summary(self) -> dict[str, Any]:
         """The result as ``--json`` prints it: the common fields, ``None`` where unknown, then those of the extras."""
-        record, evaluation = self.record, self.evaluation
+        record = self.record
         return {
             "game": record.game,
             "algorithm": record.asked,
             "iterations": self.iterations,
             "nodes_touched": self.nodes_touched,
             "seconds": self.seconds,
-            "value": evaluation.value,
-            "nash_conv": _known(evaluation.nash_conv),
-            "exploitability": _known(evaluation.exploitability),
-            "best_response_values": [_known(value) for value in evaluation.best_response_values],
+            **self.evaluation.summary(),
             "status": self.status,
             "backend": record.backend,
             "threads": record.threads,
@@ -213,7 +209,3 @@ class Solution:
             if self.checkpoint is not None:
                 kept.keep(solver, self.checkpoint)
             return kept.finish(self)
-
-
-def _known(number: float) -> float | None:
-    return number if math.isfinite(number) else None

@@ -1,6 +1,7 @@
 """How numbers are kept: as they are, or in 16 bits.
 
 In 16 bits, whole numbers q up to 32,767 have one float32 scale c = max |x| / 32767 for all numbers x = c q of a group.
+Whole numbers of another width would have the largest one of their type in place of 32,767.
 
 An infoset's few numbers (``scale_16``, ``whole_16``) are rounded to the nearest: q = x / c with c as it is stored.
 
@@ -26,11 +27,21 @@ import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.kernels.jit import callee, inlined
-from treeplex.kernels.vectors import LANES, floor, fractions, larger, largest, load, magnitude, spread, store
+from treeplex.kernels.vectors import (
+    LANES,
+    floor,
+    fractions,
+    larger,
+    largest,
+    largest_stored,
+    load,
+    magnitude,
+    spread,
+    store,
+)
 
 Array = npt.NDArray[Any]
 
-LARGEST: Final = 32767.0  # what the largest number of a group is stored as
 LEAST: Final = 1e-30  # groups whose largest number is no larger are stored as zeros: dividing by it might overflow
 LATTICE: Final = 0x9E3779B9  # 2^32 divided by the golden ratio: multiples of it are spread evenly
 AVERAGE, REGRET = 1, 2
@@ -52,10 +63,15 @@ STORAGES: Final = {
 }
 
 
+def largest_of(storage: npt.DTypeLike) -> float:
+    """What the largest number of a group is stored as."""
+    return float(np.iinfo(storage).max)
+
+
 @inlined
-def scale_16(top: float) -> float:
-    """c for the largest absolute value of an infoset."""
-    return np.float64(np.float32(top / LARGEST))
+def scale_16(top: float, largest: float) -> float:
+    """c for the largest absolute value of an infoset; ``largest``: what it is stored as."""
+    return np.float64(np.float32(top / largest))
 
 
 @inlined
@@ -77,7 +93,7 @@ def dither_seed(place: int, t: int, array: int) -> np.uint32:
 @callee
 def pack(numbers: Array, out: Array, seed: int | np.integer[Any]) -> float:
     """Store float32 ``numbers``, whole vectors, in ``out`` of the same length; returns the scale."""
-    number, count = numbers.dtype.type, len(numbers)
+    number, count, most = numbers.dtype.type, len(numbers), largest_stored(out)
     peak = spread(number(0.0))
     for k in range(0, count, LANES):
         peak = larger(magnitude(load(numbers, k)), peak)
@@ -85,23 +101,23 @@ def pack(numbers: Array, out: Array, seed: int | np.integer[Any]) -> float:
     if top <= number(LEAST):
         out[:] = 0
         return 0.0
-    factor = spread(number(LARGEST) / top)
+    factor = spread(number(most) / top)
     for k in range(0, count, LANES):
         u = fractions(np.uint32(seed + np.uint32(k) * np.uint32(LATTICE)), factor, LATTICE)
         store(out, k, floor(load(numbers, k) * factor + u))
-    return top / LARGEST
+    return top / most
 
 
-def packed(numbers: Floats, dither: Floats | float = 0.5) -> tuple[npt.NDArray[np.int16], np.float32]:
+def packed(numbers: Floats, dither: Floats | float = 0.5, storage: str = "int16") -> tuple[Array, np.float32]:
     """The same in NumPy, for numbers of any shape and what ``dither`` is added to them: the specification.
 
     With a half, numbers are rounded to the nearest.
     """
-    top = np.abs(numbers).max(initial=0.0)
+    top, most = np.abs(numbers).max(initial=0.0), largest_of(storage)
     if top <= LEAST:
-        return np.zeros(numbers.shape, np.int16), np.float32(0.0)
-    whole = np.minimum(np.floor(numbers * (LARGEST / top) + dither), LARGEST)
-    return whole.astype(np.int16), np.float32(top / LARGEST)
+        return np.zeros(numbers.shape, storage), np.float32(0.0)
+    whole = np.minimum(np.floor(numbers * (most / top) + dither), most)
+    return whole.astype(storage), np.float32(top / most)
 
 
 def lattice(place: int, t: int, array: int, count: int) -> Floats:

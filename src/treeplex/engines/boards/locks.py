@@ -16,7 +16,7 @@ from treeplex.engines.boards.boards import stored_board
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.trees import by_node
 from treeplex.games.holdem.cards import HAND_CARDS, hand_numbers
-from treeplex.updates.storage import LARGEST
+from treeplex.updates.storage import STORAGES, largest_of
 
 
 def no_locks(game: HoldemGame, storage: str) -> Locked:
@@ -83,4 +83,4 @@ def _locked_rows(game: HoldemGame) -> dict[tuple[int, int, int], tuple[Floats, i
 
 
 def _stored(rows: Floats, storage: str) -> Floats:
-    return np.rint(rows * LARGEST) if np.issubdtype(np.dtype(storage), np.integer) else rows
+    return np.rint(rows * largest_of(storage)) if STORAGES[storage].scaled else rows

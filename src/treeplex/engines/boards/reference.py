@@ -28,7 +28,7 @@ import numpy.typing as npt
 from treeplex.arrays import Floats
 from treeplex.updates.reference import matched
 from treeplex.updates.rule import Rule
-from treeplex.updates.storage import AVERAGE, REGRET, packed
+from treeplex.updates.storage import AVERAGE, REGRET, STORAGES, packed
 
 Strength = Callable[[tuple[int, ...], npt.NDArray[np.int64]], npt.NDArray[np.int64]]
 Key = tuple[Any, ...]
@@ -95,8 +95,8 @@ def new_memory() -> Memory:
 def store(numbers: Floats, storage: str, dither: Floats | float = 0.5) -> ScaledNumbers:
     """Round to the storage; in 16 bits after ``dither`` is added."""
     return (
-        ScaledNumbers(*packed(numbers, dither))
-        if storage == "int16"
+        ScaledNumbers(*packed(numbers, dither, storage))
+        if STORAGES[storage].scaled
         else ScaledNumbers(numbers.astype(storage), np.float32(1.0))
     )
 

@@ -173,7 +173,7 @@ class SequenceEngine(Engine):
     def tables(self, scheme: Scheme) -> SequenceTables:
         """As ``Engine``."""
         if STORAGES[self.storage].scaled:
-            return SequenceTables(initial_learners_16(self.game), 0)
+            return SequenceTables(initial_learners_16(self.game, self.storage), 0)
         if isinstance(scheme.rule, Rule):
             return SequenceTables(rule_learners(self.game, scheme.rule, np.dtype(self.storage)), 0)
         return SequenceTables(initial_learners(self.game, np.dtype(self.storage)), 0)

@@ -48,10 +48,10 @@ def initial_learners(game: CompiledGame, dtype: npt.DTypeLike = np.float64) -> t
     )
 
 
-def initial_learners_16(game: CompiledGame) -> tuple[Learner16, Learner16]:
-    """The same with regrets in 16 bits."""
+def initial_learners_16(game: CompiledGame, storage: str = "int16") -> tuple[Learner16, Learner16]:
+    """The same with regrets as whole numbers with a scale."""
     return pair(
-        Learner16(learner.regret.astype(np.int16), np.zeros(treeplex.infosets, dtype=np.float32), *learner[1:])
+        Learner16(learner.regret.astype(storage), np.zeros(treeplex.infosets, dtype=np.float32), *learner[1:])
         for treeplex, learner in zip(game.treeplexes, initial_learners(game), strict=True)
     )
 

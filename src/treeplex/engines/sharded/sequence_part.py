@@ -80,7 +80,7 @@ class SequencePart:
             where = side.first[:-1], np.diff(side.first), int(side.first[-1])
             return RuleLearner(initial_memory(rule, *where, constants, self.dtype), *rest)
         if scaled:
-            return Learner16(np.zeros(size, np.int16), np.zeros(len(side.infosets), np.float32), *rest)
+            return Learner16(np.zeros(size, self.storage), np.zeros(len(side.infosets), np.float32), *rest)
         return Learner(np.zeros(size, self.dtype), *rest)
 
     def step(self, t: int) -> Step:

@@ -21,7 +21,7 @@ from treeplex.engines.boards.cuda.common import StreetParts, common, part, place
 from treeplex.engines.boards.cuda.meeting import meet_block, top, uint64
 from treeplex.kernels.cuda.kernels import SIMULATED, rule, select, tail, uint32
 from treeplex.updates.rules import decayed
-from treeplex.updates.storage import AVERAGE, LARGEST, LATTICE, LEAST, REGRET, STORAGES, dither_seed
+from treeplex.updates.storage import AVERAGE, LATTICE, LEAST, REGRET, STORAGES, dither_seed, largest_of
 
 MASK: Final = 0xFFFFFFFF
 seed_of: Any = dither_seed if SIMULATED else rule(dither_seed)  # compiled: NumPy would warn that whole numbers overflow
@@ -30,7 +30,7 @@ seed_of: Any = dither_seed if SIMULATED else rule(dither_seed)  # compiled: NumP
 @cache
 def rounding(storage: str, locks: bool) -> tuple[Any, Any]:
     """``dithered`` and ``lock_at``: how numbers are rounded, and which are not."""
-    number, whole, most = STORAGES[storage].work, np.int16, int(LARGEST)
+    number, whole, most = STORAGES[storage].work, np.dtype(storage).type, int(largest_of(storage))
     lock_of = common(storage, locks).lock_of
 
     def dithered(x, seed, k):
@@ -49,8 +49,8 @@ def rounding(storage: str, locks: bool) -> tuple[Any, Any]:
 @cache
 def decision_down(storage: str, locks: bool) -> Any:
     """How a decision of the opponent goes down."""
-    number, whole = STORAGES[storage].work, np.int16
-    zero, least, largest = number(0.0), number(LEAST), number(LARGEST)
+    number, whole, most = STORAGES[storage].work, np.dtype(storage).type, largest_of(storage)
+    zero, least, largest = number(0.0), number(LEAST), number(most)
     word, _, is_locked, _, shared_out, _, _, _ = common(storage, locks)
     dithered, lock_at = rounding(storage, locks)
 
@@ -101,7 +101,7 @@ def decision_down(storage: str, locks: bool) -> Any:
                     a, k, to = uint32(a + 1), uint32(k + width), uint32(to + stride)
                 h = uint32(h + threads)
             if me == 0:
-                facing.scale[place] = peak / LARGEST if peak > least else zero
+                facing.scale[place] = peak / most if peak > least else zero
 
     return part(down_decision)
 
@@ -154,8 +154,9 @@ def going_down(storage: str, locks: bool) -> Any:
 @cache
 def decision_up(storage: str, locks: bool) -> Any:
     """How a decision of the learner goes up."""
-    number, whole, decay = STORAGES[storage].work, np.int16, rule(decayed, where=select)
-    zero, least, largest = number(0.0), number(LEAST), number(LARGEST)
+    number, whole, most = STORAGES[storage].work, np.dtype(storage).type, largest_of(storage)
+    decay = rule(decayed, where=select)
+    zero, least, largest = number(0.0), number(LEAST), number(most)
     word, _, is_locked, _, _, _, value, expect = common(storage, locks)
     dithered, _ = rounding(storage, locks)
 
@@ -194,7 +195,7 @@ def decision_up(storage: str, locks: bool) -> Any:
                     a, k = uint32(a + 1), uint32(k + width)
                 h = uint32(h + threads)
             if me == 0:
-                learning.scale[place] = peak / LARGEST if peak > least else zero
+                learning.scale[place] = peak / most if peak > least else zero
 
     return part(up_decision)
 

@@ -30,6 +30,7 @@ from treeplex.engines.sequence.arrays import (
 from treeplex.engines.sequence.partition import BOUNDARY, SEPARATOR
 from treeplex.kernels.calls import RuleCall, call_gathered, call_in_place
 from treeplex.kernels.jit import INLINED_LOOP, Index, callee, inlined_loop, specialised
+from treeplex.kernels.vectors import largest_stored
 from treeplex.updates.hedge import step_size
 from treeplex.updates.rules import discounted, positive, share_out
 from treeplex.updates.storage import scale_16, whole_16
@@ -87,7 +88,7 @@ def _match_16(
         values[s] = r  # the gradient of this infoset is no longer needed
         largest = max(largest, abs(r))
         total += positive(r)
-    unit = scale_16(largest)
+    unit = scale_16(largest, largest_stored(learner.regret))
     learner.scale[infoset] = unit
     for s in range(start, end):
         learner.regret[s] = whole_16(values[s], unit)

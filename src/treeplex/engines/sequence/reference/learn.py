@@ -53,7 +53,7 @@ from treeplex.engines.sequence.reference.treeplex import best_response, realizat
 from treeplex.engines.sequence.rules import payoff_range
 from treeplex.updates.reference import shares, step_size
 from treeplex.updates.rule import Rule
-from treeplex.updates.storage import LARGEST
+from treeplex.updates.storage import largest_of
 from treeplex.updates.thresholds import cut
 
 
@@ -121,7 +121,7 @@ def _match(
     x = learner.regret[own] * (np.float64(learner.scale[infoset]) if whole else 1.0) + instantaneous
     regret = np.where(x > 0.0, step.positive * x, step.negative * x)
     if whole:
-        scale = np.float64(np.float32(np.abs(regret).max() / LARGEST))
+        scale = np.float64(np.float32(np.abs(regret).max() / largest_of(learner.regret.dtype)))
         learner.scale[infoset] = scale
         learner.regret[own] = np.rint(regret / scale) if scale > 0.0 else 0
     else:
