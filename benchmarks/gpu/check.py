@@ -103,13 +103,41 @@ def distance(got: Learner, wanted: Learner) -> float:
     )
 
 
+def load(engine: Any, learners: tuple[Learner, Learner]) -> None:
+    """Overwrite what a run keeps on the device."""
+    from treeplex.kernels.cuda.memory import fetch, put
+
+    engine.stream.wait()
+    fresh = engine._sent(learners)
+    for name in ("regret", "average", "plan", "reached", *(("played",) if engine.apart else ())):
+        put(fetch(getattr(fresh, name)), getattr(engine.learning, name))
+    engine._shares = False
+    if engine.earlier is not None:
+        engine.earlier, engine._evaluator = None, None
+
+
+def moved(layout: Any, storage: str) -> int:
+    """Bytes that an iteration of CFR+ reads and writes at least, if nothing is skipped; entries as they are filled."""
+    from treeplex.engines.sequence.cuda.engine import LANES
+
+    size = np.dtype(storage).itemsize
+    sequences = sum(len(side.place) for side in layout.sides)
+    infosets = sum(len(side.home) for side in layout.sides)
+    bundled = sum(bundle.tiles for side in layout.sides for bundle in side.bundles) * LANES
+    state = 7 * size * sequences + (3 * size + 8) * infosets + 3 * size * (infosets - bundled)
+    if layout.dealt is not None:
+        hands = sum(array.nbytes for side in layout.dealt for array in side)
+        return state + hands + 3 * size * sequences + layout.tiles.nbytes * 2
+    return state + len(layout.column) * (4 + layout.value.itemsize) + layout.tiles.nbytes * 2
+
+
 def half(gpu: Any, state: Any, learners: Any, t: int, players: tuple[int, ...]) -> tuple[Learner, Learner]:
     """Iteration ``t`` of ``players`` alone, from ``learners``."""
     from treeplex.engines.sequence.cuda.engine import BLOCK
 
-    engine, member = state.engine, gpu.member
-    engine.load(learners)
-    now = steps(t, 1, member.weight, member.rule)
+    engine, scheme = state.device, gpu.scheme
+    load(engine, learners)
+    now = steps(t, 1, scheme.weight, scheme.rule)
     engine.tell(np.stack((now.positive, now.negative, np.zeros(1), np.zeros(1)), axis=1))
     weight = [float(now.weight[0]) if player in players else 0.0 for player in (0, 1)]
     blocks = -(-engine.layout.places // BLOCK)
@@ -147,9 +175,9 @@ def check(name: str, algorithm: str, iterations: int, storage: str = "float64") 
                 for player in players:
                     worst = max(worst, distance(got[player], after[player]))
                     same &= all(np.array_equal(a, b) for a, b in zip(got[player], again[player], strict=True))
-        engine = device.engine
+        engine = device.device
         if name != LARGE:
-            engine.load(state.learners)
+            load(engine, state.learners)
             for iterate in ("average", "current"):
                 got = gpu.report(game, device, iterate).evaluate()
                 wanted = cpu.report(game, state, iterate).evaluate()
@@ -230,7 +258,7 @@ class Timer:
         began = time.perf_counter()
         self.state = self.gpu.engine.send(SequenceTables(self.learners, 0), self.gpu.scheme)
         self.setup = time.perf_counter() - began
-        self.engine = self.state.engine
+        self.engine = self.state.device
 
     def run(self, count: int) -> float:
         """Microseconds per iteration."""
@@ -244,7 +272,7 @@ class Timer:
         self.run(count)
         early: list[float] = []
         for _ in range(3):
-            self.engine.load(self.learners)
+            load(self.engine, self.learners)
             self.state = self.state._replace(iteration=0)
             early.append(self.run(count))
         return float(np.median(early)), float(np.median([self.run(2 * count) for _ in range(3)]))
@@ -253,14 +281,15 @@ class Timer:
 def timing(name: str, storage: str, speed: float, phases: bool) -> None:
     timer = Timer(loaded(name), storage)
     early, later = timer.measured()
-    moved, looks = timer.engine.bytes, []
+    bytes_moved, looks = moved(timer.engine.layout, storage), []
     for _ in range(4):
         began = time.perf_counter()
         timer.engine.evaluated("average")
         looks.append(time.perf_counter() - began)
     print(
         f"{name:20s} {storage} {early:8.1f} us, later {later:8.1f};"
-        f" {moved / 1e6:7.1f} MB, {moved / early / 1e6:5.2f} TB/s, {100 * moved / early * 1e6 / speed:3.0f} % of the"
+        f" {bytes_moved / 1e6:7.1f} MB, {bytes_moved / early / 1e6:5.2f} TB/s,"
+        f" {100 * bytes_moved / early * 1e6 / speed:3.0f} % of the"
         f" copy; {described(timer.engine)}; NashConv {1e6 * min(looks):.0f} us; set up in {timer.setup:.1f} s",
         flush=True,
     )

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -17,6 +18,7 @@ Longs = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.int8]
 Bools = npt.NDArray[np.bool_]
 LINE: Final = 16  # whole numbers of 64 bits in two cache lines: processors fetch them in pairs
+Thing = TypeVar("Thing")
 Array = TypeVar("Array", bound=npt.NDArray[np.generic])
 
 
@@ -24,6 +26,12 @@ def frozen(array: Array) -> Array:
     """The same array, made read-only."""
     array.flags.writeable = False
     return array
+
+
+def pair(both: Iterable[Thing]) -> tuple[Thing, Thing]:
+    """Two things, one of each player, as a tuple of two."""
+    first, second = both
+    return first, second
 
 
 def aligned(count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:

@@ -127,10 +127,10 @@ def test_numbers_are_added_up_over_all_blocks() -> None:
 
     numbers = np.random.default_rng(1).normal(size=500)
     sums = send(np.zeros(evaluate.SUMS * evaluate.PARTS))
-    evaluate._run_sum()[evaluate.PARTS, evaluate.BLOCK](send(numbers), 3, 497, sums, 1)
+    evaluate._run_sum[evaluate.PARTS, evaluate.BLOCK](send(numbers), 3, 497, sums, 1)
     places = np.arange(0, 500, 3, dtype=np.uint32)
     weights = np.cos(places)
-    evaluate._picked_sum()[evaluate.PARTS, evaluate.BLOCK](send(numbers), send(places), send(weights), 150, sums, 2)
+    evaluate._picked_sum[evaluate.PARTS, evaluate.BLOCK](send(numbers), send(places), send(weights), 150, sums, 2)
     found = fetch(sums).reshape(evaluate.SUMS, evaluate.PARTS).sum(axis=1)
     assert found[1] == pytest.approx(numbers[3:497].sum(), abs=1e-12)
     assert found[2] == pytest.approx((numbers[places] * weights)[:150].sum(), abs=1e-12)

@@ -9,7 +9,7 @@ any more: kernels go on to their end, and the host looks at ``RuleCall.failed`` 
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false, reportUnusedFunction=false
+# pyright: reportMissingTypeStubs=false
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ from numba import carray, types  # pyright: ignore[reportPrivateImportUsage]
 from numba.core.base import BaseContext
 from numba.core.typing.context import Context
 from numba.core.typing.templates import Signature
-from numba.extending import overload
 
 from treeplex.arrays import Floats
-from treeplex.kernels.jit import INLINED_LOOP, Index, inlined_loop, instruction
+from treeplex.kernels.jit import INLINED_LOOP, Index, inlined_loop, instruction, specialised
 
 Pointer = types.CPointer
 """Of the numbers that a C function is handed."""
@@ -56,29 +55,22 @@ def compile_update(function: Callable[..., None], checked: bool, constants: bool
     update: Any = numba.njit(function, boundscheck=checked, forceinline=True)  # arrays handed on cost 10 ns per call
     array: Any = carray
 
-    def plain(
-        t: float, values: Pointer, strategy: Pointer, memory: Pointer, numbers: Pointer, rows: int, actions: int,
-        count: int,
-    ) -> int:  # fmt: skip
-        try:
-            update(t, array(values, actions), array(strategy, actions), array(memory, (rows, actions)))
-        except Exception:
-            return 1
-        return 0
-
-    def with_constants(
+    def call(
         t: float, values: Pointer, strategy: Pointer, memory: Pointer, numbers: Pointer, rows: int, actions: int,
         count: int,
     ) -> int:  # fmt: skip
         try:
             own = array(memory, (rows, actions))
-            update(t, array(values, actions), array(strategy, actions), own, array(numbers, count))
+            if constants:  # known when this is compiled
+                update(t, array(values, actions), array(strategy, actions), own, array(numbers, count))
+            else:
+                update(t, array(values, actions), array(strategy, actions), own)
         except Exception:
             return 1
         return 0
 
     compiler: Any = numba.cfunc(_SIGNATURE)
-    return compiler(with_constants if constants else plain)
+    return compiler(call)
 
 
 @instruction
@@ -128,12 +120,9 @@ def call_in_place(
 
     Memory of an infoset whose sequences begin at ``start`` begins at ``rows * start``.
     """
-    row = rule.rows * np.uint64(start)
-    if rule.failed[0] < 0 and call_rule(
-        rule.address, t, values, np.int64(start), strategy, np.int64(start), memory, np.int64(row), rule.constants,
-        np.int64(rule.rows), np.int64(actions),
-    ):  # fmt: skip
-        record(rule, t, infoset, values, start, strategy, start, memory, row, actions)
+    if rule.failed[0] < 0:
+        row = rule.rows * np.uint64(start)
+        _call_or_record(rule, t, infoset, values, start, strategy, start, memory, row, actions)
 
 
 @inlined_loop
@@ -156,51 +145,36 @@ def call_gathered(
         strategy[first + gap * a] = scratch[actions + a]
 
 
-def _with_memory(
-    rule: RuleCall, t: float, infoset: Index, scratch: Floats, memory: npt.NDArray[Any], row: Index, actions: Index
-) -> None:
-    """Call a rule on values and strategy in ``scratch``, and on memory itself if it is float64."""
-
-
-@overload(_with_memory, strict=False, jit_options=INLINED_LOOP)
-def _choose(
-    rule: types.Type, t: types.Type, infoset: types.Type, scratch: types.Type, memory: types.Array, row: types.Type,
-    actions: types.Type,
-) -> Callable[..., None]:  # fmt: skip
-    return _on_memory if memory.dtype == types.float64 else _on_copies
-
-
 def _on_memory(
     rule: RuleCall, t: float, infoset: Index, scratch: Floats, memory: Floats, row: Index, actions: Index
 ) -> None:
-    if call_rule(
-        rule.address, t, scratch, np.int64(0), scratch, np.int64(actions), memory, np.int64(row), rule.constants,
-        np.int64(rule.rows), np.int64(actions),
-    ):  # fmt: skip
-        record(rule, t, infoset, scratch, np.uint64(0), scratch, actions, memory, row, actions)
+    _call_or_record(rule, t, infoset, scratch, np.uint64(0), scratch, actions, memory, row, actions)
 
 
-def _on_copies(
+@specialised("memory", {np.float64: _on_memory}, jit_options=INLINED_LOOP)
+def _with_memory(
     rule: RuleCall, t: float, infoset: Index, scratch: Floats, memory: npt.NDArray[Any], row: Index, actions: Index
 ) -> None:
+    """Call a rule on values and strategy in ``scratch``, and on a copy of memory, or on itself if it is float64."""
     size, own = rule.rows * np.uint64(actions), np.uint64(2) * np.uint64(actions)
     for k in range(size):
         scratch[own + k] = memory[row + k]
-    if call_rule(
-        rule.address, t, scratch, np.int64(0), scratch, np.int64(actions), scratch, np.int64(own), rule.constants,
-        np.int64(rule.rows), np.int64(actions),
-    ):  # fmt: skip
-        record(rule, t, infoset, scratch, np.uint64(0), scratch, actions, scratch, own, actions)
+    _call_or_record(rule, t, infoset, scratch, np.uint64(0), scratch, actions, scratch, own, actions)
     for k in range(size):
         memory[row + k] = scratch[own + k]
 
 
 @inlined_loop
-def record(
+def _call_or_record(
     rule: RuleCall, t: float, infoset: Index, values: Floats, at: Index, strategy: Floats, first: Index,
     memory: Floats, row: Index, actions: Index,
 ) -> None:  # fmt: skip
-    """Write down a call that has raised, with its arguments as they are now."""
+    """Call a rule on ``values[at:]``, ``strategy[first:]``, ``memory[row:]``; if it raises, write these down."""
+    if not call_rule(
+        rule.address, t, values, np.int64(at), strategy, np.int64(first), memory, np.int64(row), rule.constants,
+        np.int64(rule.rows), np.int64(actions),
+    ):  # fmt: skip
+        return
     rule.failed[0], rule.failed[1], rule.failed[2] = infoset, t, actions
     for a in range(np.uint64(actions)):
         rule.arguments[a] = values[at + a]

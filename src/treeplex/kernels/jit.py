@@ -11,10 +11,11 @@ kernels import from: when one of them changes, all kernels are compiled anew, an
 from __future__ import annotations
 
 import hashlib
+import inspect
 import re
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
@@ -22,8 +23,10 @@ from typing import Any, Final, TypeVar, cast
 import numba
 import numba.core.event as events  # pyright: ignore[reportMissingTypeStubs]
 import numpy as np
+from numba import types
 from numba.core.caching import FunctionCache  # pyright: ignore[reportMissingTypeStubs]
-from numba.extending import intrinsic  # pyright: ignore[reportUnknownVariableType, reportMissingTypeStubs]
+from numba.extending import intrinsic, overload  # pyright: ignore[reportUnknownVariableType, reportMissingTypeStubs]
+from numba.np.numpy_support import as_dtype  # pyright: ignore[reportUnknownVariableType, reportMissingTypeStubs]
 
 from treeplex.kernels.cache import choose_folders
 from treeplex.kernels.cache import enable as enable_cache
@@ -32,6 +35,7 @@ Index = int | np.uint64
 """Loops over short runs are twice as fast with unsigned indices."""
 
 Function = TypeVar("Function", bound=Callable[..., object])
+Result = TypeVar("Result")
 
 PACKAGE: Final = Path(__file__).parent.parent
 
@@ -109,6 +113,36 @@ def inlined_loop(function: Function) -> Function:
     Its callers hold the arrays, and it makes none itself.
     """
     return cast(Function, numba.njit(**INLINED_LOOP)(function))
+
+
+def specialised(
+    argument: str, forms: Mapping[type, Callable[..., Result]], **options: Any
+) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
+    """A function that kernels call by its name, and that has other ``forms`` for some classes of an argument.
+
+    The class of an argument is that of a NamedTuple, or of an array's numbers. For all others kernels have the function
+    as it is written. Nothing is asked while they run. ``options``: of Numba's ``overload``.
+    """
+
+    def declare(function: Callable[..., Result]) -> Callable[..., Result]:
+        place = list(inspect.signature(function).parameters).index(argument)
+
+        def choose(*kinds: types.Type) -> Callable[..., Result]:
+            return forms.get(_class_of(kinds[place]), function)
+
+        declare_forms: Any = overload(function, strict=False, **options)
+        declare_forms(choose)
+        return function
+
+    return declare
+
+
+def _class_of(kind: types.Type) -> type:
+    """The class that a type of Numba stands for."""
+    known: Any = kind
+    if isinstance(kind, types.Array):
+        return as_dtype(known.dtype).type
+    return getattr(known, "instance_class", type(None))
 
 
 def instruction(build: Callable[..., Any]) -> Callable[..., Any]:

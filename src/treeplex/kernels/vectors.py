@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from llvmlite import ir
 from numba import types
@@ -32,6 +32,16 @@ from treeplex.kernels.jit import instruction
 LANES: Final = 16  # numbers in a vector
 
 WORD, HALF = ir.IntType(32), ir.IntType(16)
+
+
+class Vector(Protocol):
+    """What kernels do with 16 numbers, for type checkers: ``Lanes`` is Numba's type."""
+
+    def __add__(self, other: Vector, /) -> Vector: ...
+    def __sub__(self, other: Vector, /) -> Vector: ...
+    def __mul__(self, other: Vector, /) -> Vector: ...
+    def __truediv__(self, other: Vector, /) -> Vector: ...
+    def __gt__(self, other: Vector, /) -> Any: ...
 
 
 class Lanes(types.Type):

@@ -20,6 +20,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from treeplex.arrays import pair
+
 Array = npt.NDArray[Any]
 Earlier = tuple[()] | tuple[Any, Any]
 """E of both players, each as long as its average; nothing before the end of the first block."""
@@ -50,8 +52,7 @@ def pieces(done: int, count: int, storage: str) -> list[int]:
 
 def room(averages: Sequence[Array]) -> Earlier:
     """E before the first block."""
-    first, second = (np.zeros_like(average) for average in averages)
-    return first, second
+    return pair(np.zeros_like(average) for average in averages)
 
 
 def folded(averages: Sequence[Array], earlier: Earlier) -> Earlier:

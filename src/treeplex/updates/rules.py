@@ -17,13 +17,16 @@ Division, not multiplication by a reciprocal: a pure strategy must come out as e
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from treeplex.kernels.jit import Index, inlined, inlined_loop
-from treeplex.kernels.vectors import where
+from treeplex.kernels.vectors import Vector, where
+
+Number = TypeVar("Number", float, Vector)
+"""A number, or 16 side by side."""
 
 
 @inlined
@@ -67,7 +70,7 @@ def share_out(
 
 
 @inlined
-def matched(part: Any, total: Any, tiny: Any, one: Any) -> tuple[Any, Any]:
+def matched(part: Number, total: Number, tiny: Number, one: Number) -> tuple[Any, Number]:
     """``share`` without a branch, also for vectors: is there a positive part, and ``part`` over the total.
 
     Totals up to ``tiny`` count as none. All numbers are of one type, of which ``one`` is one.
@@ -84,7 +87,7 @@ def discounted(regret: float, instantaneous: float, up: float, down: float) -> f
 
 
 @inlined
-def decayed(regret: Any, up: Any, down: Any, zero: Any) -> Any:
+def decayed(regret: Number, up: Number, down: Number, zero: Number) -> Number:
     """Regrets, a number or a vector of them, times the discounts of their signs."""
     return regret * where(regret > zero, up, down)
 

@@ -81,7 +81,7 @@ def whole_16(number: float, scale: float) -> Any:
 
 
 @inlined
-def dither_seed(place: int, t: int, array: int) -> Any:
+def dither_seed(place: int, t: int, array: int) -> np.uint32:
     """32 bits for a group of numbers: where it is kept, the iteration, AVERAGE or REGRET; mixed as by SplitMix64."""
     z = np.uint64(place) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(t) * np.uint64(0xD1B54A32D192ED03)
     z += np.uint64(array)
@@ -91,7 +91,7 @@ def dither_seed(place: int, t: int, array: int) -> Any:
 
 
 @callee
-def pack(numbers: Array, out: Array, seed: Any) -> float:
+def pack(numbers: Array, out: Array, seed: int | np.integer[Any]) -> float:
     """Store float32 ``numbers``, whole vectors, in ``out`` of the same length; returns the scale."""
     number, count, most = numbers.dtype.type, len(numbers), largest_stored(out)
     peak = spread(number(0.0))

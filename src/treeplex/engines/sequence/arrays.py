@@ -14,6 +14,10 @@ from treeplex.arrays import Floats
 from treeplex.compile.game import Operator
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.partition import Partitions
+from treeplex.kernels.calls import RuleCall
+
+Numbers = npt.NDArray[Any]
+"""In the precision of the learners: float64 or float32."""
 
 
 class Learner(NamedTuple):
@@ -84,6 +88,11 @@ class HedgeRule(NamedTuple):
     step_size: int  # VARIANCE or THEORY
 
 
+WalkedLearner = Learner | Learner16 | HedgeLearner | RuleLearner
+WalkedRule = Matching | MatchingAgainstBestResponse | HedgeRule | RuleCall
+"""What walks over infosets take: the last two rules with the last two learners."""
+
+
 class SequenceForm(NamedTuple):
     """A game, and scratch for gradients."""
 
@@ -104,7 +113,7 @@ class InfosetRun(NamedTuple):
     treeplex: Treeplex
     begin: int
     stop: int
-    boundary: Any  # [I] values of infosets on the boundary, modified in place; None without a partition
+    boundary: Floats | None  # [I] values of infosets on the boundary, modified in place; None without a partition
 
 
 class Steps(NamedTuple):

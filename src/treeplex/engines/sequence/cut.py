@@ -154,7 +154,7 @@ def _sizes(game: CompiledGame, owner: list[Ints]) -> list[int]:
 
 def _made(game: CompiledGame, owner: list[Ints]) -> CutGame:
     count = 1 + max(int(own.max(initial=TRUNK)) for own in owner)
-    sides: list[Any] = [[None, None] for _ in range(count + 1)]
+    owned: list[list[Ints]] = [[], []]  # as ``Side.own``, of the trunk and each shard
     home: list[Ints] = []  # [S] of each player: the shard of each sequence
     for treeplex, own in zip(game.treeplexes, owner, strict=True):
         home.append(np.append(own, TRUNK)[_owners(treeplex)].astype(np.int32))
@@ -167,13 +167,14 @@ def _made(game: CompiledGame, owner: list[Ints]) -> CutGame:
             more = np.union1d(used[player].get(shard, mine[:0]), parent.get(shard, mine[:0])).astype(np.int32)
             kept[player].append(np.concatenate((mine, more) if shard == TRUNK else (more, mine)))
             own = (0, len(mine)) if shard == TRUNK else (len(more), len(more) + len(mine))
-            sides[shard + 1][player] = np.array(own, dtype=np.int32)
-    for player in (0, 1):
-        for shard in range(TRUNK, count):
-            own = sides[shard + 1][player]
-            sides[shard + 1][player] = _side(game, player, owner[player], home, kept, shard, own)
-    links = [(_links(sides[0], pair, 0), _links(sides[0], pair, 1)) for pair in sides[1:]]
-    return CutGame(tuple(sides[0]), [tuple(pair) for pair in sides[1:]], links)
+            owned[player].append(np.array(own, dtype=np.int32))
+
+    def side(shard: int, player: int) -> Side:
+        return _side(game, player, owner[player], home, kept, shard, owned[player][shard + 1])
+
+    trunk, *shards = [(side(shard, 0), side(shard, 1)) for shard in range(TRUNK, count)]
+    links = [(_links(trunk[0], first), _links(trunk[1], second)) for first, second in shards]
+    return CutGame(trunk, shards, links)
 
 
 def _rows(game: CompiledGame, player: int) -> Csr:
@@ -187,18 +188,17 @@ def _used(game: CompiledGame, home: list[Ints], player: int) -> dict[int, Ints]:
     row = np.repeat(np.arange(len(side.start) - 1), np.diff(side.start))
     where, what = home[1 - player][row], side.column
     away = home[player][what] != where
-    return {
-        shard: np.unique(what[away & (where == shard)]).astype(np.int32) for shard in np.unique(where[away]).tolist()
-    }
+    return _by_shard(what[away], where[away])
 
 
 def home_above(treeplex: Treeplex, owner: Ints, home: Ints) -> dict[int, Ints]:
     """By shard: sequences of the trunk right above its infosets."""
     away = (owner != TRUNK) & (home[treeplex.parent] == TRUNK)
-    return {
-        shard: np.unique(treeplex.parent[away & (owner == shard)]).astype(np.int32)
-        for shard in np.unique(owner[away]).tolist()
-    }
+    return _by_shard(treeplex.parent[away], owner[away])
+
+
+def _by_shard(what: Ints, shards: Ints) -> dict[int, Ints]:
+    return {shard: np.unique(what[shards == shard]).astype(np.int32) for shard in np.unique(shards).tolist()}
 
 
 def _side(
@@ -243,9 +243,7 @@ def _index(size: int, places: Ints) -> Ints:
     return found
 
 
-def _links(trunk: Any, shard: Any, player: int) -> Links:
-    above: Side = trunk[player]
-    below: Side = shard[player]
+def _links(above: Side, below: Side) -> Links:
     size = int(max(above.places.max(initial=0), below.places.max(initial=0))) + 1
     here = _index(size, above.places)
     known = here[below.places[: below.own[0]]]

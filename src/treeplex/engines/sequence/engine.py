@@ -13,14 +13,13 @@ from typing import Any, ClassVar, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.arrays import Ints
+from treeplex.arrays import Ints, pair
 from treeplex.compile.game import CompiledGame
-from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.evaluation import Evaluation
 from treeplex.engines.protocol import PLAYED, Cost, Engine, Profile, Scheme, Stop, never, packed
-from treeplex.engines.sequence.arrays import Learner, Matching, RuleLearner, Steps
+from treeplex.engines.sequence.arrays import Learner16, Matching, Steps
 from treeplex.engines.sequence.cpu.iterations import iterate
-from treeplex.engines.sequence.cpu.tiled import TileCall, TiledForm, iterate_tiles
+from treeplex.engines.sequence.cpu.tiled import TileCall, TiledForm, TiledLearners, TiledRules, iterate_tiles
 from treeplex.engines.sequence.evaluate import evaluate_in_tiles, evaluate_strategies
 from treeplex.engines.sequence.learners import (
     InTiles,
@@ -37,7 +36,7 @@ from treeplex.engines.sequence.learners import (
     tiled_form,
 )
 from treeplex.engines.sequence.rules import check_calls, check_strategies, rule_calls, rule_learners
-from treeplex.engines.sequence.tiles import TiledGame, laid, lanes, tiled
+from treeplex.engines.sequence.tiles import laid, lanes, tiled
 from treeplex.errors import ParameterError, SolverError
 from treeplex.kernels.calls import RuleCall
 from treeplex.kernels.threads.crew import share
@@ -86,7 +85,7 @@ class SequenceTables(NamedTuple):
 class TiledTables(NamedTuple):
     """What the next iteration needs, in tiles."""
 
-    tiled: tuple[Learner, Learner] | tuple[RuleLearner, RuleLearner]  # in the places of tiles
+    tiled: TiledLearners  # in the places of tiles
     place: tuple[Ints, Ints]  # [S] place of each sequence
     iteration: int
     form: TiledForm  # the game, and scratch: to allocate it takes as long as an iteration
@@ -213,27 +212,36 @@ class SequenceEngine(Engine):
         """One iteration for each of ``now``, whose weights are those of the strategies that are played."""
         done, placed, turns = tables.iteration + len(now.weight), self._in_tiles(tables), scheme.turns
         rule = scheme.rule
-        rules: Any = rule_calls(self.game, rule) if isinstance(rule, Rule) else (Matching(rule.predict),) * 2
-        calls: tuple[RuleCall, RuleCall] = rules
+        if isinstance(rule, Rule):
+            rules: tuple[Matching | RuleCall, Matching | RuleCall] = rule_calls(self.game, rule)
+        else:
+            rules = Matching(rule.predict), Matching(rule.predict)
         if isinstance(placed, TiledTables):
             form, learners = placed.form, placed.tiled
-            rules = _by_lanes(calls, placed) if isinstance(rule, Rule) else rules
-            share(form.threads, lambda worker: iterate_tiles(form, learners, rules, now, turns, worker))
-            placed = placed._replace(iteration=done)
+            calls = _by_lanes(rules, placed)
+            share(form.threads, lambda worker: iterate_tiles(form, learners, calls, now, turns, worker))
         else:
             walked, own = sequence_form(self.game, self.threads, self.storage), placed.learners
             share(walked.threads, lambda worker: iterate(walked, own, rules, now, turns, worker))
-            placed = placed._replace(iteration=done)
         if isinstance(rule, Rule):
-            check_calls(rule, calls, tables.iteration, done)
-        return placed
+            check_calls(rule, [call for call in rules if isinstance(call, RuleCall)], tables.iteration, done)
+        return placed._replace(iteration=done)
 
     def _in_tiles(self, tables: CpuTables) -> CpuTables:
         """The same in tiles, where they pay."""
-        found = None if STORAGES[self.storage].scaled else tiled(self.game, self.storage)
-        if found is None or isinstance(tables, TiledTables):
+        if isinstance(tables, TiledTables):
             return tables
-        return _placed(found, self.game.treeplexes, tables, tiled_form(self.game, found, self.threads))
+        first, second = tables.learners
+        if isinstance(first, Learner16) or isinstance(second, Learner16):
+            return tables
+        found = tiled(self.game, self.storage)
+        if found is None:
+            return tables
+        layouts, form = found.layouts, tiled_form(self.game, found, self.threads)
+        (one, two), learners = layouts, in_places(layouts, (first, second))
+        earlier = tables.earlier and (laid(one, tables.earlier[0]), laid(two, tables.earlier[1]))
+        starts = lanes(one, self.game.treeplexes[0].first), lanes(two, self.game.treeplexes[1].first)
+        return TiledTables(learners, (one.place, two.place), tables.iteration, form, earlier, starts)
 
     def profile(self, tables: CpuTables, scheme: Scheme, iterate: str) -> Profile:
         """As ``Engine``; in exact tiles, where they pay.
@@ -282,23 +290,14 @@ class SequenceEngine(Engine):
         return tables
 
 
-def _by_lanes(calls: tuple[RuleCall, RuleCall], tables: TiledTables) -> tuple[TileCall, TileCall]:
-    """How tiles call a rule; each thread has scratch of its own."""
-    first, second = (
-        TileCall(call, starts, np.empty((tables.form.threads, len(call.arguments))))
-        for call, starts in zip(calls, tables.starts, strict=True)
+def _by_lanes(rules: tuple[Matching | RuleCall, Matching | RuleCall], tables: TiledTables) -> TiledRules:
+    """The same for tiles: each thread calls a rule with scratch of its own."""
+    return pair(
+        TileCall(rule, starts, np.empty((tables.form.threads, len(rule.arguments))))
+        if isinstance(rule, RuleCall)
+        else rule
+        for rule, starts in zip(rules, tables.starts, strict=True)
     )
-    return first, second
-
-
-def _placed(
-    game: TiledGame, treeplexes: tuple[Treeplex, Treeplex], tables: SequenceTables, form: TiledForm
-) -> TiledTables:
-    """Tables in tiles."""
-    (first, second), learners = game.layouts, in_places(game.layouts, tables.learners)
-    earlier = tables.earlier and (laid(first, tables.earlier[0]), laid(second, tables.earlier[1]))
-    starts = (lanes(first, treeplexes[0].first), lanes(second, treeplexes[1].first))
-    return TiledTables(learners, (first.place, second.place), tables.iteration, form, earlier, starts)
 
 
 def _add_plan(tables: CpuTables, player: int, weight: float) -> None:

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from treeplex.arrays import Floats
+from treeplex.arrays import Floats, pair
 from treeplex.compile.game import CompiledGame, Operator
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.cpu.entropy import entropy_weights
@@ -71,8 +71,7 @@ def first_order_players(
     game: CompiledGame, kind: int, operator: Operator | TreeOperator
 ) -> tuple[FirstOrderPlayer, FirstOrderPlayer]:
     """What first-order methods are told about both players."""
-    first, second = map(FirstOrderPlayer, game.treeplexes, operator, (1.0, -1.0), entropies(game, kind))
-    return first, second
+    return pair(map(FirstOrderPlayer, game.treeplexes, operator, (1.0, -1.0), entropies(game, kind)))
 
 
 def spread(game: CompiledGame, kind: int) -> float:
@@ -88,11 +87,10 @@ def centres(game: CompiledGame, kind: int, strategies: tuple[Floats, Floats]) ->
     and the same sum at the empty sequence. Probabilities up to exp(``LOWEST``), which responses have for zero, count as
     that.
     """
-    first, second = (
+    return pair(
         _centre(treeplex, entropy, strategy)
         for treeplex, entropy, strategy in zip(game.treeplexes, entropies(game, kind), strategies, strict=True)
     )
-    return first, second
 
 
 def _centre(treeplex: Treeplex, entropy: Entropy, strategy: Floats) -> Floats:

@@ -52,7 +52,7 @@ def in_payoffs(game: CompiledGame, value: float, first: float, second: float) ->
 
 def gradient(game: CompiledGame, player: int, opponent: Floats) -> Floats:
     """[S] the value of each sequence of ``player`` against the opponent's realization plan: A y, or -A'x, as stored."""
-    out = _scratch(game, player)
+    out = np.empty(game.treeplexes[player].sequences)
     take_gradient(game.operator[player], 1.0 if player == 0 else -1.0, opponent, out)
     return out
 
@@ -72,7 +72,3 @@ class _Kept(threading.local):
 
 
 _kept = _Kept()
-
-
-def _scratch(game: CompiledGame, player: int) -> Floats:
-    return np.empty(game.treeplexes[player].sequences)

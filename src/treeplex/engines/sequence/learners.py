@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.arrays import Floats, Ints, aligned
+from treeplex.arrays import Floats, Ints, aligned, pair
 from treeplex.compile.game import CompiledGame, Operator
 from treeplex.engines.sequence.arrays import Learner, Learner16, RuleLearner, SequenceForm, Steps
 from treeplex.engines.sequence.cpu import treeplex as walks
@@ -25,7 +25,9 @@ from treeplex.updates.schedules import Schedule, discounts_at, weights_at
 Strategies = tuple[Floats, Floats]
 """Both players' behavioural strategies: one probability per sequence, in the game's order."""
 
-Learners = tuple[Learner, Learner] | tuple[Learner16, Learner16] | tuple[RuleLearner, RuleLearner]
+Kept = TypeVar("Kept", bound=Learner | RuleLearner)
+Learners = tuple[Learner | Learner16 | RuleLearner, Learner | Learner16 | RuleLearner]
+"""Both players', of one kind."""
 
 
 def uniform_strategies(game: CompiledGame) -> tuple[Strategies, Strategies]:
@@ -40,20 +42,18 @@ def uniform_strategies(game: CompiledGame) -> tuple[Strategies, Strategies]:
 
 def initial_learners(game: CompiledGame, dtype: npt.DTypeLike = np.float64) -> tuple[Learner, Learner]:
     """No regret, uniform strategies."""
-    first, second = (
+    return pair(
         Learner(np.zeros(len(plan), dtype), np.zeros(len(plan), dtype), strategy.astype(dtype), plan.astype(dtype))
         for strategy, plan in zip(*uniform_strategies(game), strict=True)
     )
-    return first, second
 
 
 def initial_learners_16(game: CompiledGame, storage: str = "int16") -> tuple[Learner16, Learner16]:
     """The same with regrets as whole numbers with a scale."""
-    first, second = (
+    return pair(
         Learner16(learner.regret.astype(storage), np.zeros(treeplex.infosets, dtype=np.float32), *learner[1:])
         for treeplex, learner in zip(game.treeplexes, initial_learners(game), strict=True)
     )
-    return first, second
 
 
 def normalised(
@@ -106,7 +106,7 @@ def tiled_form(game: CompiledGame, found: TiledGame, threads: int = 1) -> TiledF
     (first, second), rows, blocks, storage, roots = found
     by_blocks = 1 if blocks[0] is None else paying(first.places, threads)
     shared = runs(found, threads, by_blocks)
-    count = 1 if shared[0] is None else shared[0].up.shape[1] - 1
+    count = shared[0].up.shape[1] - 1
     widest = max(int(np.diff(layout.tiles.first).max(initial=1)) for layout in (first, second))
     values = [aligned(0 if blocks[0] is None else layout.places, storage) for layout in (first, second)]
     worth = [aligned(len(layout.tiles.parent) + LANES, np.float64) for layout in (first, second)]
@@ -127,17 +127,17 @@ def tiled_form(game: CompiledGame, found: TiledGame, threads: int = 1) -> TiledF
     )
 
 
-def in_places(layouts: tuple[TileLayout, TileLayout], learners: Any) -> Any:
+def in_places(layouts: tuple[TileLayout, TileLayout], learners: tuple[Kept, Kept]) -> tuple[Kept, Kept]:
     """Learners in the game's order, in tiles; the memory of a rule stays as it is."""
-    return tuple(
+    return pair(
         learner._replace(**{name: laid(own, getattr(learner, name)) for name in learner._fields if name != "memory"})
         for own, learner in zip(layouts, learners, strict=True)
     )
 
 
-def in_order(places: tuple[Ints, Ints], learners: Any) -> Any:
+def in_order(places: tuple[Ints, Ints], learners: tuple[Kept, Kept]) -> tuple[Kept, Kept]:
     """Copies of learners in tiles, in the game's order."""
-    return tuple(
+    return pair(
         learner._replace(
             **{name: array.copy() if name == "memory" else array[place] for name, array in learner._asdict().items()}
         )

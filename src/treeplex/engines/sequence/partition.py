@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from treeplex.arrays import Bytes, Floats, Ints, Longs
+from treeplex.arrays import Bytes, Floats, Ints, Longs, pair
 from treeplex.compile.game import CompiledGame, operator_bytes
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.tiles import TiledGame, TiledRows, TileLayout
@@ -58,8 +58,8 @@ class Passes(NamedTuple):
     down: Ints
 
 
-Runs = tuple[Passes, Passes] | tuple[None, None]
-"""Both players'; None: one thread."""
+Runs = tuple[Passes, Passes]
+"""Both players'."""
 
 _KNOWN: WeakKeyDictionary[CompiledGame, dict[int, tuple[Partition, Partition]]] = WeakKeyDictionary()
 
@@ -76,13 +76,9 @@ def partitions_for(game: CompiledGame, pieces: int) -> Partitions:
         return None, None
     known = _KNOWN.setdefault(game, {})
     if pieces not in known:
-        first, second = (
-            partition(treeplex, side.start, pieces)
-            for treeplex, side in zip(game.treeplexes, game.operator, strict=True)
-        )
-        known[pieces] = first, second
-    first, second = (own._replace(boundary=np.empty(len(own.role))) for own in known[pieces])
-    return first, second
+        both = zip(game.treeplexes, game.operator, strict=True)
+        known[pieces] = pair(partition(treeplex, side.start, pieces) for treeplex, side in both)
+    return pair(own._replace(boundary=np.empty(len(own.role))) for own in known[pieces])
 
 
 def runs(game: TiledGame, threads: int, others: int = 1) -> Runs:
@@ -97,16 +93,15 @@ def runs(game: TiledGame, threads: int, others: int = 1) -> Runs:
         if cost < fastest:
             best, fastest = count, cost
     count = max(best, others)
-    return (None, None) if count == 1 else passes(game, count, PIECE)
+    return passes(game, count, PIECE)
 
 
-def passes(game: TiledGame, threads: int, least: int) -> tuple[Passes, Passes]:
+def passes(game: TiledGame, threads: int, least: int) -> Runs:
     """Both players' tiles for so many threads, each of which has at least ``least`` vectors."""
-    first, second = (
+    return pair(
         Passes(*(stretches(layout, work, threads, least) for work in _works(layout, rows)))
         for layout, rows in zip(game.layouts, game.rows, strict=True)
     )
-    return first, second
 
 
 def _works(layout: TileLayout, rows: TiledRows) -> tuple[Longs, Longs]:

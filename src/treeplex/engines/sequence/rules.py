@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.arrays import Floats, Ints
+from treeplex.arrays import Floats, Ints, pair
 from treeplex.arrow import unpacked
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.treeplex import Treeplex
@@ -27,11 +27,10 @@ def payoff_range(game: CompiledGame) -> float:
 def rule_learners(game: CompiledGame, rule: Rule, dtype: npt.DTypeLike) -> tuple[RuleLearner, RuleLearner]:
     """The rule's own memory before the first iteration, uniform strategies."""
     constants = rule.constants_of(payoff_range(game))
-    first, second = (
+    return pair(
         RuleLearner(initial_memory(rule, *places(treeplex), constants, dtype), *learner[1:])
         for treeplex, learner in zip(game.treeplexes, initial_learners(game, dtype), strict=True)
     )
-    return first, second
 
 
 def places(treeplex: Treeplex) -> tuple[Ints, Ints, int]:
@@ -54,10 +53,7 @@ def initial_memory(
 
 def rule_calls(game: CompiledGame, rule: Rule) -> tuple[RuleCall, RuleCall]:
     """How kernels call a rule, for each player."""
-    first, second = (
-        rule.call(payoff_range(game), int(treeplex.actions.max(initial=1))) for treeplex in game.treeplexes
-    )
-    return first, second
+    return pair(rule.call(payoff_range(game), int(treeplex.actions.max(initial=1))) for treeplex in game.treeplexes)
 
 
 def check_calls(rule: Rule, calls: Iterable[RuleCall], done: int, upto: int) -> None:

@@ -24,14 +24,15 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.arrays import Floats, Ints, aligned
-from treeplex.compile.blocks import BlockRows, ClassBlocks, PlacedClassRows, RankedRows, placed
+from treeplex.arrays import Floats, Ints, Longs, aligned
+from treeplex.compile.blocks import BlockRows, ClassBlocks, DealtOperator, PlacedClassRows, RankedRows, placed
 from treeplex.compile.game import CompiledGame
-from treeplex.compile.payoffs import Csr
+from treeplex.compile.payoffs import Csr, Payoffs
 from treeplex.compile.treeplex import Treeplex
 from treeplex.kernels.jit import kernel
 from treeplex.kernels.vectors import LANES
 
+BITS: Final = LANES.bit_length() - 1
 NOWHERE: Final = 1  # the place of a number that is always 0
 FILLED: Final = 3.0
 """Tiles are used up to so many numbers in them for one in the game. Measured: 1.3 take 0.4 of the time, 4.5 over 1."""
@@ -40,7 +41,6 @@ LARGEST: Final = 2**15 - 1  # units that do
 SAMPLE: Final = 4096  # numbers in which a common unit is looked for
 PARTS: Final = 12  # the least of them may be up to so many units
 
-Wholes = npt.NDArray[np.int64]
 Column = npt.NDArray[Any]  # places in 16 bits, or in 32
 
 
@@ -66,6 +66,9 @@ class TileLayout(NamedTuple):
         return LANES * int(self.tiles.first[-1])
 
 
+Layouts = tuple[TileLayout, TileLayout]
+
+
 class TiledRows(NamedTuple):
     """One player's rows of the payoff matrix by slices, in own payoffs: those of player 1 with their sign changed.
 
@@ -88,6 +91,9 @@ class Root(NamedTuple):
     lane: Ints  # of the first infosets, the last in the game first
 
 
+PlacedSide = BlockRows | RankedRows | PlacedClassRows
+"""One player's rows of an operator that is not a matrix, with places in tiles in place of sequences."""
+
 Dealt = (
     tuple[BlockRows, BlockRows]
     | tuple[RankedRows, RankedRows]
@@ -100,14 +106,14 @@ Dealt = (
 class TiledGame(NamedTuple):
     """Both players'."""
 
-    layouts: tuple[TileLayout, TileLayout]
+    layouts: Layouts
     rows: tuple[TiledRows, TiledRows]  # empty with an operator of blocks
     blocks: Dealt
     storage: str  # of learners: float64 or float32
     roots: tuple[Root, Root]
 
 
-_LAYOUTS: WeakKeyDictionary[CompiledGame, tuple[TileLayout, TileLayout] | None] = WeakKeyDictionary()
+_LAYOUTS: WeakKeyDictionary[CompiledGame, Layouts | None] = WeakKeyDictionary()
 _TILED: WeakKeyDictionary[CompiledGame, dict[str, TiledGame]] = WeakKeyDictionary()
 """By storage; both go when the game goes."""
 
@@ -125,13 +131,12 @@ def tiled(game: CompiledGame, storage: str = "float64") -> TiledGame | None:
     return known[storage]
 
 
-def _paying(game: CompiledGame) -> tuple[TileLayout, TileLayout] | None:
+def _paying(game: CompiledGame) -> Layouts | None:
     """Both players' layouts, if tiles are full enough."""
-    sparse = isinstance(game.operator.rows, Csr)
     found: list[TileLayout] = []
     numbers, places = 0, 0
     for treeplex, side in zip(game.treeplexes, game.operator, strict=True):
-        entries = _lengths(side) if sparse else np.zeros(treeplex.sequences, dtype=np.int32)
+        entries = row_lengths(side) if isinstance(side, Csr) else np.zeros(treeplex.sequences, dtype=np.int32)
         layout = lay_out(treeplex, entries)
         numbers += treeplex.sequences + int(entries.sum(dtype=np.int64))
         places += layout.places + LANES * int(_starts(layout.tiles.first, layout.place, entries)[-1])
@@ -143,9 +148,7 @@ def lay_out(treeplex: Treeplex, entries: Ints) -> TileLayout:
     """Cut a treeplex into tiles; ``entries`` [S] is how many payoffs each sequence has."""
     first, parent = treeplex
     infosets, sequences = treeplex.infosets, treeplex.sequences
-    height, amount = np.zeros(infosets, dtype=np.int32), np.zeros(infosets, dtype=np.int32)
-    shape, children = np.zeros(infosets, dtype=np.uint64), np.zeros(sequences, dtype=np.int32)
-    measure(first, parent, entries, children, height, amount, shape)
+    height, amount, shape, children = measured(treeplex, entries)
     order = np.lexsort((shape, amount, treeplex.actions, height))
     slices, bounds = np.ones(infosets + 1, dtype=np.int32), np.zeros(int(height.max(initial=-1)) + 2, dtype=np.int32)
     home, place = np.empty(infosets, dtype=np.int32), np.zeros(sequences, dtype=np.int32)
@@ -157,6 +160,14 @@ def lay_out(treeplex: Treeplex, entries: Ints) -> TileLayout:
     above[:], child[:] = NOWHERE, LANES * count
     _hang(parent, home, place, start, np.zeros(sequences, dtype=np.int32), above, child)
     return TileLayout(Tiles(slices, above, start, child), bounds, place)
+
+
+def measured(treeplex: Treeplex, entries: Ints) -> tuple[Ints, Ints, npt.NDArray[np.uint64], Ints]:
+    """Height, length of all rows and a hash of the lengths of every infoset; children of every sequence."""
+    height, amount = np.zeros(treeplex.infosets, dtype=np.int32), np.zeros(treeplex.infosets, dtype=np.int32)
+    shape, children = np.zeros(treeplex.infosets, dtype=np.uint64), np.zeros(treeplex.sequences, dtype=np.int32)
+    _measure(*treeplex, entries, children, height, amount, shape)
+    return height, amount, shape, children
 
 
 def lanes(layout: TileLayout, first: Ints) -> Ints:
@@ -175,26 +186,23 @@ def laid(layout: TileLayout, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return out
 
 
-def _converted(game: CompiledGame, layouts: tuple[TileLayout, TileLayout], storage: str) -> TiledGame:
-    dtype = np.dtype(storage)
+def _converted(game: CompiledGame, layouts: Layouts, storage: str) -> TiledGame:
+    dtype, operator = np.dtype(storage), game.operator
     rows: list[TiledRows] = []
     blocks: list[Any] = []
-    for player, side in enumerate(game.operator):
-        own, other = layouts[player], layouts[1 - player]
-        if isinstance(side, Csr):
-            rows.append(_sliced(side, player, own, other, dtype))
+    for player, own in enumerate(layouts):
+        if isinstance(operator, Payoffs):
+            rows.append(_sliced(operator[player], player, own, layouts[1 - player], dtype))
             blocks.append(None)
         else:
             nothing = np.zeros(len(own.tiles.start), dtype=np.int32)
             rows.append(TiledRows(nothing, np.zeros(0, np.uint16), np.zeros(0, dtype), 1.0))
-            moved = _moved(game.operator, player, layouts)
-            numbers = {key: array.astype(dtype) for key, array in moved._asdict().items() if array.dtype == np.float64}
-            blocks.append(moved._replace(**numbers))
+            blocks.append(_moved(operator, player, layouts, dtype))
     roots = _root(game, 0, layouts), _root(game, 1, layouts)
     return TiledGame(layouts, (rows[0], rows[1]), (blocks[0], blocks[1]), storage, roots)
 
 
-def _root(game: CompiledGame, player: int, layouts: tuple[TileLayout, TileLayout]) -> Root:
+def _root(game: CompiledGame, player: int, layouts: Layouts) -> Root:
     treeplex, side, (tiles, _, place) = game.treeplexes[player], game.operator[player], layouts[player]
     heads = place[treeplex.first[:-1][treeplex.parent == 0][::-1]]
     tile = np.searchsorted(tiles.first, heads // LANES, side="right") - 1
@@ -206,22 +214,26 @@ def _root(game: CompiledGame, player: int, layouts: tuple[TileLayout, TileLayout
     return Root(layouts[1 - player].place[side.column[entries]], paid, lane)
 
 
-def _moved(operator: Any, player: int, layouts: tuple[TileLayout, TileLayout]) -> Any:
-    """One player's rows of an operator of blocks, with places instead of sequences."""
-    own, other, side = layouts[player], layouts[1 - player], operator[player]
+def _moved(operator: DealtOperator, player: int, layouts: Layouts, dtype: npt.DTypeLike) -> PlacedSide:
+    """One player's rows of an operator of blocks, with places instead of sequences and numbers of ``dtype``."""
+    own, other = layouts[player], layouts[1 - player]
     if isinstance(operator, ClassBlocks):
-        return placed(operator, (layouts[0].place, layouts[1].place))[player]
-    return side._replace(sequence=_places(own, side.sequence), other=_places(other, side.other))
+        moved = placed(operator, (layouts[0].place, layouts[1].place))[player]
+    else:
+        side = operator[player]
+        moved = side._replace(sequence=_places(own, side.sequence), other=_places(other, side.other))
+    numbers = {key: array.astype(dtype) for key, array in moved._asdict().items() if array.dtype == np.float64}
+    return moved._replace(**numbers)
 
 
 def _sliced(side: Csr, player: int, own: TileLayout, other: TileLayout, dtype: npt.DTypeLike) -> TiledRows:
-    start = _starts(own.tiles.first, own.place, _lengths(side))
+    start = _starts(own.tiles.first, own.place, row_lengths(side))
     size, unit = LANES * int(start[-1]), common_unit(side.data)
     numbers = side.data if player == 0 else -side.data
     numbers = numbers.astype(dtype) if unit is None else np.rint(numbers / unit).astype(np.int16)
     column, data = aligned(size, np.uint16 if other.places <= SMALL else np.int32), aligned(size, numbers.dtype)
     column[:] = NOWHERE
-    _fill(side.start, side.column, numbers, own.place, other.place, start, column, data)
+    fill(side.start, side.column, numbers, own.place, other.place, BITS, start, column, data)
     return TiledRows(start, column, data, unit or 1.0)
 
 
@@ -241,7 +253,7 @@ def _multiples(numbers: Floats, unit: float) -> bool:
     return bool(np.abs(whole).max(initial=0.0) <= LARGEST and np.array_equal(whole * unit, numbers))
 
 
-def _lengths(side: Any) -> Ints:
+def row_lengths(side: Csr) -> Ints:
     """[S] payoffs of each sequence; what is paid without a move of one's own teaches nothing."""
     lengths = np.diff(side.start)
     lengths[0] = 0
@@ -255,7 +267,7 @@ def _places(layout: TileLayout, sequence: Ints) -> Ints:
 def _starts(first: Ints, place: Ints, lengths: Ints) -> Ints:
     """[B + 1] where the rows of each slice begin, as long as its longest."""
     start = np.zeros(int(first[-1]) + 1, dtype=np.int32)
-    _longest(place, lengths, start)
+    longest_rows(place, lengths, BITS, start[1:])
     return np.cumsum(start, dtype=np.int32)
 
 
@@ -263,10 +275,10 @@ def _starts(first: Ints, place: Ints, lengths: Ints) -> Ints:
 
 
 @kernel
-def measure(
+def _measure(
     first: Ints, parent: Ints, entries: Ints, children: Ints, height: Ints, amount: Ints, shape: npt.NDArray[np.uint64]
 ) -> None:
-    """Children of every sequence; height, length of all rows and a hash of the lengths of every infoset; in place."""
+    """As ``measured``; the last four are modified in place."""
     owner = np.full(len(children), -1, dtype=np.int32)
     for infoset in range(len(parent)):
         owner[first[infoset] : first[infoset + 1]] = infoset
@@ -285,7 +297,7 @@ def measure(
 
 
 @kernel
-def _number(first: Ints, order: Wholes, height: Ints, slices: Ints, bounds: Ints, home: Ints, place: Ints) -> int:
+def _number(first: Ints, order: Longs, height: Ints, slices: Ints, bounds: Ints, home: Ints, place: Ints) -> int:
     """Infosets in ``order`` to lanes of tiles; returns the number of tiles. The last four are modified in place."""
     tiles, lane, actions, tall = 0, LANES, 0, 0
     for infoset in order:
@@ -302,11 +314,11 @@ def _number(first: Ints, order: Wholes, height: Ints, slices: Ints, bounds: Ints
 
 
 @kernel
-def _longest(place: Ints, lengths: Ints, start: Ints) -> None:
-    """start[b + 1] = the longest row of slice b; ``start`` is modified in place."""
+def longest_rows(place: Ints | Longs, lengths: Ints, bits: int, longest: Ints) -> None:
+    """The longest row of each slice of 2^bits rows; ``longest`` is modified in place."""
     for s in range(1, len(place)):
-        above = place[s] // LANES + 1
-        start[above] = max(start[above], lengths[s])
+        b = place[s] >> bits
+        longest[b] = max(longest[b], lengths[s])
 
 
 @kernel
@@ -321,19 +333,14 @@ def _hang(parent: Ints, home: Ints, place: Ints, start: Ints, hung: Ints, above:
 
 
 @kernel
-def _fill(
-    row: Ints,
-    columns: Ints,
-    numbers: npt.NDArray[Any],
-    place: Ints,
-    other: Ints,
-    start: Ints,
-    column: Column,
-    data: npt.NDArray[Any],
-) -> None:
-    """Rows of a sparse matrix into slices; the last two are modified in place."""
+def fill(
+    row: Ints, columns: Ints, numbers: npt.NDArray[Any], place: Ints | Longs, other: Ints | Longs, bits: int,
+    start: Ints | Longs, column: Column, data: npt.NDArray[Any],
+) -> None:  # fmt: skip
+    """Rows of a sparse matrix into slices of 2^bits rows; the last two are modified in place."""
+    lanes = 1 << bits
     for s in range(1, len(place)):
-        at = LANES * start[place[s] // LANES] + place[s] % LANES
+        at = lanes * start[place[s] >> bits] + (place[s] & (lanes - 1))
         for entry in range(row[s], row[s + 1]):
             column[at], data[at] = other[columns[entry]], numbers[entry]
-            at += LANES
+            at += lanes

@@ -158,13 +158,23 @@ def _any_by_meeting(condition: bool) -> bool:
     return cuda.syncthreads_or(condition)
 
 
-def _intrinsic(name: str, typer: Callable[..., Any]) -> Any:
-    """A part of kernels that LLVM is told of directly."""
+def _instruction(name: str, result: Callable[[Any], Any], build: Callable[..., Any]) -> Any:
+    """A part of kernels that LLVM is told of directly: of an array, a place in it, and perhaps two numbers.
+
+    ``result``: its type, by that of the array.
+    """
     try:
         from numba.cuda.extending import intrinsic  # noqa: PLC0415 - not under the simulator
     except ImportError:  # numba-cuda before it had its own
         from numba.extending import intrinsic  # noqa: PLC0415
-    found: Any = intrinsic(typer)
+
+    def one(context: Context, array: types.Array, at: types.Type) -> Any:
+        return result(array)(array, at), build
+
+    def two(context: Context, array: types.Array, at: types.Type, first: types.Type, second: types.Type) -> Any:
+        return result(array)(array, at, first, second), build
+
+    found: Any = intrinsic(two if build is _store else one)
     found._set_uuid(
         f"treeplex.kernels.cuda.kernels.{name}"
     )  # else kernels on disk would be found by this process alone
@@ -180,86 +190,50 @@ def _place(
     return array, builder.gep(array.data, [wide])
 
 
-def _asked() -> Any:
+def _ask(context: BaseContext, builder: ir.IRBuilder, signature: Signature, given: Sequence[ir.Value]) -> Any:
     """PTX that has no other effect."""
-
-    def ask(context: Context, array: types.Array, at: types.Type) -> Any:
-        def codegen(
-            context: BaseContext, builder: ir.IRBuilder, signature: Signature, given: Sequence[ir.Value]
-        ) -> Any:
-            _, place = _place(context, builder, signature.args, given)
-            kind = ir.FunctionType(ir.VoidType(), [place.type])
-            code = ir.InlineAsm(kind, "prefetch.global.L2 [$0];", "l", side_effect=True)
-            builder.call(code, [place])
-            return context.get_dummy_value()
-
-        return types.void(array, at), codegen
-
-    return _intrinsic("ask", ask)
+    _, place = _place(context, builder, signature.args, given)
+    kind = ir.FunctionType(ir.VoidType(), [place.type])
+    code = ir.InlineAsm(kind, "prefetch.global.L2 [$0];", "l", side_effect=True)
+    builder.call(code, [place])
+    return context.get_dummy_value()
 
 
-def _tailed() -> Any:
+def _tail(context: BaseContext, builder: ir.IRBuilder, signature: Signature, given: Sequence[ir.Value]) -> Any:
     """The address goes through a move, so that LLVM does not take its sum apart again."""
+    found, place = _place(context, builder, signature.args, given)
+    number = ir.IntType(WIDE)
+    on_device = ir.PointerType(context.get_data_type(signature.args[0].dtype), addrspace=1)
+    move = ir.InlineAsm(ir.FunctionType(number, [number]), "mov.u64 $0, $1;", "=l,l", side_effect=False)
+    address = builder.call(move, [builder.ptrtoint(builder.addrspacecast(place, on_device), number)])
+    found.data = builder.addrspacecast(builder.inttoptr(address, on_device), found.data.type)
+    return found._getvalue()
 
-    def tail(context: Context, array: types.Array, at: types.Type) -> Any:
-        def codegen(
-            context: BaseContext, builder: ir.IRBuilder, signature: Signature, given: Sequence[ir.Value]
-        ) -> Any:
-            found, place = _place(context, builder, signature.args, given)
-            number = ir.IntType(WIDE)
-            on_device = ir.PointerType(context.get_data_type(signature.args[0].dtype), addrspace=1)
-            move = ir.InlineAsm(ir.FunctionType(number, [number]), "mov.u64 $0, $1;", "=l,l", side_effect=False)
-            address = builder.call(move, [builder.ptrtoint(builder.addrspacecast(place, on_device), number)])
-            found.data = builder.addrspacecast(builder.inttoptr(address, on_device), found.data.type)
-            return found._getvalue()
 
-        return array(array, at), codegen
+def _load(context: BaseContext, builder: ir.IRBuilder, signature: Signature, given: Sequence[ir.Value]) -> Any:
+    """One load of a vector, whose address must be a multiple of its size."""
+    _, place = _place(context, builder, signature.args, given)
+    dtype, count = signature.args[0].dtype, signature.return_type.count
+    kind = ir.VectorType(context.get_data_type(dtype), count)
+    vector = builder.load(builder.bitcast(place, ir.PointerType(kind)), align=count * dtype.bitwidth // 8)
+    parts = [builder.extract_element(vector, ir.Constant(ir.IntType(32), k)) for k in range(count)]
+    return context.make_tuple(builder, signature.return_type, parts)
 
-    return _intrinsic("tail", tail)
+
+def _store(context: BaseContext, builder: ir.IRBuilder, signature: Signature, given: Sequence[ir.Value]) -> Any:
+    """One store of a vector of two, whose address must be a multiple of its size."""
+    _, place = _place(context, builder, signature.args, given)
+    dtype = signature.args[0].dtype
+    vector: Any = ir.Constant(ir.VectorType(context.get_data_type(dtype), 2), ir.Undefined)
+    for k, (number, kind) in enumerate(zip(given[2:], signature.args[2:], strict=True)):
+        cast = context.cast(builder, number, kind, dtype)
+        vector = builder.insert_element(vector, cast, ir.Constant(ir.IntType(32), k))
+    builder.store(vector, builder.bitcast(place, ir.PointerType(vector.type)), align=2 * dtype.bitwidth // 8)
+    return context.get_dummy_value()
 
 
 def _tail_simulated(array: Array, at: int) -> Array:
     return array[at:]
-
-
-def _loaded(count: int) -> Any:
-    """One load of a vector, whose address must be a multiple of its size."""
-
-    def load(context: Context, array: types.Array, at: types.Type) -> Any:
-        def codegen(
-            context: BaseContext, builder: ir.IRBuilder, signature: Signature, given: Sequence[ir.Value]
-        ) -> Any:
-            _, place = _place(context, builder, signature.args, given)
-            size = count * signature.args[0].dtype.bitwidth // 8
-            kind = ir.VectorType(context.get_data_type(signature.args[0].dtype), count)
-            vector = builder.load(builder.bitcast(place, ir.PointerType(kind)), align=size)
-            parts = [builder.extract_element(vector, ir.Constant(ir.IntType(32), k)) for k in range(count)]
-            return context.make_tuple(builder, signature.return_type, parts)
-
-        return types.UniTuple(array.dtype, count)(array, at), codegen
-
-    return _intrinsic(f"load{count}", load)
-
-
-def _stored() -> Any:
-    """One store of a vector of two, whose address must be a multiple of its size."""
-
-    def store(context: Context, array: types.Array, at: types.Type, first: types.Type, second: types.Type) -> Any:
-        def codegen(
-            context: BaseContext, builder: ir.IRBuilder, signature: Signature, given: Sequence[ir.Value]
-        ) -> Any:
-            _, place = _place(context, builder, signature.args, given)
-            dtype = signature.args[0].dtype
-            vector: Any = ir.Constant(ir.VectorType(context.get_data_type(dtype), 2), ir.Undefined)
-            for k, (number, kind) in enumerate(zip(given[2:], signature.args[2:], strict=True)):
-                cast = context.cast(builder, number, kind, dtype)
-                vector = builder.insert_element(vector, cast, ir.Constant(ir.IntType(32), k))
-            builder.store(vector, builder.bitcast(place, ir.PointerType(vector.type)), align=2 * dtype.bitwidth // 8)
-            return context.get_dummy_value()
-
-        return types.void(array, at, first, second), codegen
-
-    return _intrinsic("store2", store)
 
 
 def _store2_simulated(array: Array, at: int, first: float, second: float) -> None:
@@ -278,16 +252,20 @@ def _not_asked(array: Array, at: int) -> None:
     """Nothing is far away."""
 
 
-ask: Any = _not_asked if SIMULATED else _asked()
+ask: Any = _not_asked if SIMULATED else _instruction("ask", lambda _: types.void, _ask)
 """(array, at), at a uint32: ask for a number of an array on the device; whoever reads it later waits less."""
-tail: Any = _tail_simulated if SIMULATED else _tailed()
+tail: Any = _tail_simulated if SIMULATED else _instruction("tail", lambda array: array, _tail)
 """(array, at), at unsigned: the array from a place on. An address in it takes one instruction; in a slice it takes
 four, because LLVM adds the place to every index."""
-load2: Any = _load2_simulated if SIMULATED else _loaded(2)
+load2: Any = (
+    _load2_simulated if SIMULATED else _instruction("load2", lambda array: types.UniTuple(array.dtype, 2), _load)
+)
 """(array, at): the two numbers from a place on, which is even, read at once."""
-load4: Any = _load4_simulated if SIMULATED else _loaded(4)
+load4: Any = (
+    _load4_simulated if SIMULATED else _instruction("load4", lambda array: types.UniTuple(array.dtype, 4), _load)
+)
 """The same of four whole numbers; the place is a multiple of four."""
-store2: Any = _store2_simulated if SIMULATED else _stored()
+store2: Any = _store2_simulated if SIMULATED else _instruction("store2", lambda _: types.void, _store)
 """(array, at, first, second): two numbers written at once, at an even place."""
 column_sum: Any = callee(_by_meeting(operator.add) if SIMULATED else _column_sum_by_shuffles)
 """(x, j, wide, high): x of lanes j, j + wide, ..., ``high`` of them, added up in this order; the sum in every lane."""

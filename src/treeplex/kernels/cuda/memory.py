@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,20 @@ float64: Final = real("float64")
 Record = TypeVar("Record", bound=tuple[Any, ...])
 
 
+class DeviceArray(Protocol):
+    """An array on the device, as Numba has it."""
+
+    def copy_to_host(self) -> Array:
+        """A copy of it."""
+        ...
+
+    def copy_to_device(self, ary: Array) -> None:
+        """Overwrite it."""
+        ...
+
+    def __getitem__(self, place: slice) -> DeviceArray: ...
+
+
 def send(array: Array) -> Any:
     """A copy of an array on the device."""
     if SIMULATED:
@@ -25,14 +39,14 @@ def send(array: Array) -> Any:
     return out
 
 
-def fetch(array: Any) -> Array:
+def fetch(array: Array | DeviceArray) -> Array:
     """A copy of an array of the device. What was launched before must be done: ``Stream.wait``."""
-    return array.copy() if SIMULATED else array.copy_to_host()
+    return array.copy() if isinstance(array, np.ndarray) else array.copy_to_host()
 
 
-def put(array: Array, into: Any) -> None:
+def put(array: Array, into: Array | DeviceArray) -> None:
     """Overwrite an array of the device, or the first numbers of it."""
-    if SIMULATED:
+    if isinstance(into, np.ndarray):
         into[: len(array)] = array
     else:
         into[: len(array)].copy_to_device(np.ascontiguousarray(array))
@@ -45,11 +59,13 @@ def sent(record: Record) -> Record:
     return kind(*(send(array) for array in record))
 
 
+@kernel
 def _multiply(numbers: Array, factor: float) -> None:
     for i in range(cuda.grid(1), numbers.shape[0], cuda.gridsize(1)):
         numbers[i] *= factor
 
 
+@kernel
 def _fold(total: Array, block: Array, below: float) -> None:
     for i in range(cuda.grid(1), total.shape[0], cuda.gridsize(1)):
         both = float64(total[i]) + float64(block[i])
@@ -57,30 +73,26 @@ def _fold(total: Array, block: Array, below: float) -> None:
         block[i] = both - float64(total[i])
 
 
+@kernel
 def _add(out: Array, total: Array, block: Array) -> None:
     for i in range(cuda.grid(1), out.shape[0], cuda.gridsize(1)):
         out[i] = total[i] + block[i]
 
 
-_multiplied: Any = kernel(_multiply)
-_folded: Any = kernel(_fold)
-_added: Any = kernel(_add)
-
-
-def fade(array: Array, factor: float, stream: Any) -> None:
+def fade(array: Array, factor: float, stream: object) -> None:
     """Multiply an array of the device, in place; whoever reads it next waits for the stream."""
     if len(array):
-        _multiplied[_blocks(array), BLOCK, stream](array, factor)
+        _multiply[_blocks(array), BLOCK, stream](array, factor)
 
 
-def fold(total: Any, block: Array, below: float, stream: Any) -> None:
+def fold(total: Array, block: Array, below: float, stream: object) -> None:
     """As ``updates.blocks.fold``, whose factor is ``below``; whoever reads the arrays next waits for the stream."""
-    _folded[_blocks(total), BLOCK, stream](total, block, below)
+    _fold[_blocks(total), BLOCK, stream](total, block, below)
 
 
-def add(out: Array, total: Array, block: Array, stream: Any) -> None:
+def add(out: Array, total: Array, block: Array, stream: object) -> None:
     """``total`` + ``block`` into ``out``; whoever reads it next waits for the stream."""
-    _added[_blocks(out), BLOCK, stream](out, total, block)
+    _add[_blocks(out), BLOCK, stream](out, total, block)
 
 
 def _blocks(array: Array) -> int:

@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from numba import types
-from numba.extending import overload
-
+from treeplex.kernels.jit import specialised
 from treeplex.kernels.threads.helpers import HELPERS, CrewRun
 from treeplex.kernels.threads.meeting import ABORTED, Sync, await_all, barrier, leave_run, look, new_mail, new_sync
-
-# pyright: reportUnusedFunction=false
 
 
 class Worker(NamedTuple):
@@ -47,43 +43,12 @@ def share(threads: int, work: Callable[[Any], object]) -> None:
 # --- callable inside kernels -----------------------------------------------------------------------------------------
 
 
-def meet(worker: Worker | None) -> None:
-    """Wait until all threads are here; if one never will be, go on to the end of an iteration."""
-
-
-def given_up(worker: Worker | None) -> bool:
-    """Has another thread failed?"""
-    return worker is not None
-
-
-def first(worker: Worker | None) -> bool:
-    """Is this the thread that does what only one may do?"""
-    return worker is None or worker.thread == 0
-
-
-def last(worker: Worker | None) -> bool:
-    """Is this the thread that does what only one may do, beside the first?"""
-    return worker is None or worker.thread == worker.threads - 1
-
-
-def part(worker: Worker | None) -> None:
-    """The kernel ends: the first thread waits for the others."""
-
-
-def _nothing(worker: None) -> None:
-    pass
-
-
-def _never(worker: None) -> bool:
-    return False
-
-
-def _always(worker: None) -> bool:
-    return True
-
-
 def _meet(worker: Worker) -> None:
     barrier(worker.sync, worker.threads)
+
+
+def _thread_of(worker: Worker) -> int:
+    return worker.thread
 
 
 def _given_up(worker: Worker) -> bool:
@@ -105,16 +70,35 @@ def _part(worker: Worker) -> None:
         leave_run(worker.sync)
 
 
-def _choose(named: Callable[..., object], alone: Callable[..., object], shared: Callable[..., object]) -> None:
-    """What kernels call by a name: ``alone`` if they are given no worker."""
-
-    @overload(named, strict=False, inline="always")
-    def _by_type(worker: types.Type) -> Callable[..., object]:
-        return alone if isinstance(worker, types.NoneType) else shared
+@specialised("worker", {Worker: _meet}, inline="always")
+def meet(worker: Worker | None) -> None:
+    """Wait until all threads are here; if one never will be, go on to the end of an iteration."""
 
 
-_choose(meet, _nothing, _meet)
-_choose(given_up, _never, _given_up)
-_choose(first, _always, _first)
-_choose(last, _always, _last)
-_choose(part, _nothing, _part)
+@specialised("worker", {Worker: _thread_of}, inline="always")
+def thread_of(worker: Worker | None) -> int:
+    """The number of this thread."""
+    return 0
+
+
+@specialised("worker", {Worker: _given_up}, inline="always")
+def given_up(worker: Worker | None) -> bool:
+    """Has another thread failed?"""
+    return False
+
+
+@specialised("worker", {Worker: _first}, inline="always")
+def first(worker: Worker | None) -> bool:
+    """Is this the thread that does what only one may do?"""
+    return True
+
+
+@specialised("worker", {Worker: _last}, inline="always")
+def last(worker: Worker | None) -> bool:
+    """Is this the thread that does what only one may do, beside the first?"""
+    return True
+
+
+@specialised("worker", {Worker: _part}, inline="always")
+def part(worker: Worker | None) -> None:
+    """The kernel ends: the first thread waits for the others."""

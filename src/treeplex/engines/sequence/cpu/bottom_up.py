@@ -1,8 +1,8 @@
-"""Bottom-up walks: what infosets learn from the values of their actions, a walk for each kind of rule.
+"""Bottom-up walks: what infosets learn from the values of their actions, in a way for each kind of learner.
 
-Maths: ``reference.learn``. All have one signature, and ``cpu.learn`` chooses by type. For the infosets of
-a run, without separators, the value of the strategy played goes to the parent sequence in ``values``, or to the run's
-``boundary`` from infosets on it; regrets and next strategies go to ``learner``. All three are modified in place.
+Maths: ``reference.learn``. For the infosets of a run, without separators, the value of the strategy played goes to the
+parent sequence in ``values``, or to the run's ``boundary`` from infosets on it; regrets and next strategies go to
+``learner``. All three are modified in place.
 
 Storage is that of the arrays, accumulation float64; no fastmath. Indices are unsigned because Numba checks signed ones
 for counting from the end, which costs these short loops half their time; and a walk takes its arrays out of tuples
@@ -11,12 +11,7 @@ before it begins, because every time costs a count of references.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-from numba import types
-from numba.extending import overload
 
 from treeplex.arrays import Bytes, Floats, Ints
 from treeplex.engines.sequence.arrays import (
@@ -26,25 +21,26 @@ from treeplex.engines.sequence.arrays import (
     Learner,
     Learner16,
     Matching,
+    Numbers,
     RuleLearner,
     Step,
+    WalkedLearner,
+    WalkedRule,
 )
 from treeplex.engines.sequence.partition import BOUNDARY, SEPARATOR
 from treeplex.kernels.calls import RuleCall, call_gathered, call_in_place
-from treeplex.kernels.jit import INLINED_LOOP, Index, inlined_loop
+from treeplex.kernels.jit import INLINED_LOOP, Index, callee, inlined_loop, specialised
 from treeplex.kernels.vectors import largest_stored
 from treeplex.updates.hedge import step_size
 from treeplex.updates.rules import discounted, positive, share_out
 from treeplex.updates.storage import scale_16, whole_16
-
-# pyright: reportUnusedFunction=false
 
 
 @inlined_loop
 def value_of(
     parent: Ints,
     role: Bytes | None,
-    boundary: Any,
+    boundary: Floats | None,
     infoset: int,
     start: Index,
     end: Index,
@@ -55,129 +51,114 @@ def value_of(
     expected = 0.0
     for s in range(start, end):
         expected += strategy[s] * values[s]
-    if role is not None and role[infoset] == BOUNDARY:
+    if role is not None and boundary is not None and role[infoset] == BOUNDARY:
         boundary[infoset] = expected
     else:
         values[np.uint64(parent[infoset])] += expected
     return expected
 
 
-def match(run: InfosetRun, role: Bytes | None, learner: Learner, rule: Matching, values: Floats, step: Step) -> None:
-    """The regret matching family: ``updates.protocol``."""
-    (first, parent), begin, stop, boundary = run
-    regret, strategy = learner.regret, learner.strategy
-    up, down, predict = step.positive, step.negative, rule.predict
-    end = np.uint64(first[stop])
-    for infoset in range(stop - 1, begin - 1, -1):
-        start = np.uint64(first[infoset])
-        if role is not None and role[infoset] == SEPARATOR:
-            end = start
-            continue
-        expected = value_of(parent, role, boundary, infoset, start, end, strategy, values)
-        total = 0.0
-        for s in range(start, end):
-            instantaneous = values[s] - expected
-            r = discounted(regret[s], instantaneous, up, down)
-            predicted = positive(r + predict * instantaneous)
-            regret[s] = r
-            strategy[s] = predicted
-            total += predicted
-        share_out(strategy, strategy, start, end, None, total)
-        end = start
+def _call_in_place(
+    rule: RuleCall, t: float, values: Floats, strategy: Floats, memory: Floats, start: Index, actions: Index,
+    scratch: Floats,
+) -> None:  # fmt: skip
+    call_in_place(rule, t, start, values, strategy, start, memory, actions)
 
 
-def match_16(
-    run: InfosetRun, role: Bytes | None, learner: Learner16, rule: Matching, values: Floats, step: Step
-) -> None:
-    """The same with regrets in 16 bits, without prediction; strategies are taken from regrets before rounding."""
-    (first, parent), begin, stop, boundary = run
-    regret, scale, strategy = learner.regret, learner.scale, learner.strategy
-    up, down, most = step.positive, step.negative, largest_stored(regret)
-    end = np.uint64(first[stop])
-    for infoset in range(stop - 1, begin - 1, -1):
-        start = np.uint64(first[infoset])
-        if role is not None and role[infoset] == SEPARATOR:
-            end = start
-            continue
-        expected = value_of(parent, role, boundary, infoset, start, end, strategy, values)
-        unit, largest, total = np.float64(scale[infoset]), 0.0, 0.0
-        for s in range(start, end):
-            r = discounted(regret[s] * unit, values[s] - expected, up, down)
-            values[s] = r  # the gradient of this infoset is no longer needed
-            largest = max(largest, abs(r))
-            total += positive(r)
-        unit = scale_16(largest, most)
-        scale[infoset] = unit
-        for s in range(start, end):
-            regret[s] = whole_16(values[s], unit)
-        share_out(values, strategy, start, end, None, total)
-        end = start
+@specialised("memory", {np.float64: _call_in_place}, jit_options=INLINED_LOOP)
+def _update(
+    rule: RuleCall, t: float, values: Numbers, strategy: Numbers, memory: Numbers, start: Index, actions: Index,
+    scratch: Floats,
+) -> None:  # fmt: skip
+    """Call the rule on copies, or on the arrays themselves if they are float64."""
+    one = np.uint64(1)
+    call_gathered(
+        rule, t, start, values, start, strategy, start, one, memory, rule.rows * start, actions, scratch,
+    )  # fmt: skip
 
 
-def hedge(
-    run: InfosetRun, role: Bytes | None, learner: HedgeLearner, rule: HedgeRule, values: Floats, step: Step
-) -> None:
+def _match_16(
+    learner: Learner16, rule: Matching, values: Floats, step: Step, infoset: int, start: Index, end: Index,
+    expected: float, scratch: None,
+) -> None:  # fmt: skip
+    """The regret matching family with regrets in 16 bits, without prediction; strategies are from regrets unrounded."""
+    unit, largest, total = np.float64(learner.scale[infoset]), 0.0, 0.0
+    for s in range(start, end):
+        r = discounted(learner.regret[s] * unit, values[s] - expected, step.positive, step.negative)
+        values[s] = r  # the gradient of this infoset is no longer needed
+        largest = max(largest, abs(r))
+        total += positive(r)
+    unit = scale_16(largest, largest_stored(learner.regret))
+    learner.scale[infoset] = unit
+    for s in range(start, end):
+        learner.regret[s] = whole_16(values[s], unit)
+    share_out(values, learner.strategy, start, end, None, total)
+
+
+def _hedge(
+    learner: HedgeLearner, rule: HedgeRule, values: Floats, step: Step, infoset: int, start: Index, end: Index,
+    expected: float, scratch: None,
+) -> None:  # fmt: skip
     """Hedge: in place of strategies eta (R - max R), whose exponentials are taken all at once later."""
-    (first, parent), begin, stop, boundary = run
-    regret, strategy, mean, squares = learner.regret, learner.strategy, learner.mean, learner.squares
-    log_actions, payoff_range, kind, t = rule.log_actions, rule.payoff_range, rule.step_size, step.iteration
-    end = np.uint64(first[stop])
-    for infoset in range(stop - 1, begin - 1, -1):
-        start = np.uint64(first[infoset])
-        if role is not None and role[infoset] == SEPARATOR:
-            end = start
-            continue
-        expected = value_of(parent, role, boundary, infoset, start, end, strategy, values)
-        off = expected - mean[infoset]
-        mean[infoset] += off / t
-        squares[infoset] += off * (expected - mean[infoset])
-        eta = step_size(kind, log_actions[infoset], payoff_range[infoset], squares[infoset], t)
-        best = -np.inf
-        for s in range(start, end):
-            regret[s] += values[s] - expected
-            best = max(best, regret[s])
-        for s in range(start, end):
-            strategy[s] = (regret[s] - best) * eta
-        end = start
+    regret, mean, squares, t = learner.regret, learner.mean, learner.squares, step.iteration
+    off = expected - mean[infoset]
+    mean[infoset] += off / t
+    squares[infoset] += off * (expected - mean[infoset])
+    eta = step_size(rule.step_size, rule.log_actions[infoset], rule.payoff_range[infoset], squares[infoset], t)
+    best = -np.inf
+    for s in range(start, end):
+        regret[s] += values[s] - expected
+        best = max(best, regret[s])
+    for s in range(start, end):
+        learner.strategy[s] = (regret[s] - best) * eta
 
 
-def call(run: InfosetRun, role: Bytes | None, learner: RuleLearner, rule: RuleCall, values: Floats, step: Step) -> None:
+def _call(
+    learner: RuleLearner, rule: RuleCall, values: Floats, step: Step, infoset: int, start: Index, end: Index,
+    expected: float, scratch: Floats,
+) -> None:  # fmt: skip
     """A rule that is a function, called by its address."""
+    _update(rule, step.iteration, values, learner.strategy, learner.memory, start, end - start, scratch)
+
+
+@specialised("learner", {Learner16: _match_16, HedgeLearner: _hedge, RuleLearner: _call}, jit_options=INLINED_LOOP)
+def learn_infoset(
+    learner: Learner, rule: Matching, values: Floats, step: Step, infoset: int, start: Index, end: Index,
+    expected: float, scratch: None,
+) -> None:  # fmt: skip
+    """Regrets and next strategy of an infoset, by a rule of the regret matching family (``updates.protocol``)."""
+    regret, strategy, up, down, total = learner.regret, learner.strategy, step.positive, step.negative, 0.0
+    for s in range(start, end):
+        instantaneous = values[s] - expected
+        r = discounted(regret[s], instantaneous, up, down)
+        predicted = positive(r + rule.predict * instantaneous)
+        regret[s] = r
+        strategy[s] = predicted
+        total += predicted
+    share_out(strategy, strategy, start, end, None, total)
+
+
+def _room(rule: RuleCall) -> Floats | None:
+    return np.empty(len(rule.arguments))
+
+
+@specialised("rule", {RuleCall: _room})
+def scratch_of(rule: WalkedRule) -> Floats | None:
+    """What a walk has for its calls of a rule."""
+    return None
+
+
+@callee
+def walk_up(
+    run: InfosetRun, role: Bytes | None, learner: WalkedLearner, rule: WalkedRule, values: Floats, step: Step
+) -> None:
+    """Regrets and next strategies of a run of infosets."""
     (first, parent), begin, stop, boundary = run
-    scratch = np.empty(len(rule.arguments))
+    strategy, scratch = learner.strategy, scratch_of(rule)
     end = np.uint64(first[stop])
     for infoset in range(stop - 1, begin - 1, -1):
         start = np.uint64(first[infoset])
         if role is None or role[infoset] != SEPARATOR:
-            value_of(parent, role, boundary, infoset, start, end, learner.strategy, values)
-            _update(rule, step.iteration, values, learner, start, end - start, scratch)
+            expected = value_of(parent, role, boundary, infoset, start, end, strategy, values)
+            learn_infoset(learner, rule, values, step, infoset, start, end, expected, scratch)
         end = start
-
-
-def _update(rule: Any, t: float, values: Any, learner: Any, start: Index, actions: Index, scratch: Any) -> None:
-    """Call the rule on the learner's arrays themselves if they are float64, else on copies."""
-
-
-@overload(_update, strict=False, jit_options=INLINED_LOOP)
-def _choose_update(
-    rule: Any, t: Any, values: Any, learner: Any, start: Any, actions: Any, scratch: Any
-) -> Callable[..., None]:
-    return _update_in_place if learner.types[0].dtype == types.float64 else _update_copies
-
-
-def _update_in_place(
-    rule: RuleCall, t: float, values: Floats, learner: RuleLearner, start: Index, actions: Index,
-    scratch: Floats,
-) -> None:  # fmt: skip
-    call_in_place(rule, t, start, values, learner.strategy, start, learner.memory, actions)
-
-
-def _update_copies(
-    rule: RuleCall, t: float, values: Any, learner: RuleLearner, start: Index, actions: Index,
-    scratch: Floats,
-) -> None:  # fmt: skip
-    one = np.uint64(1)
-    call_gathered(
-        rule, t, start, values, start, learner.strategy, start, one, learner.memory, rule.rows * start, actions,
-        scratch,
-    )  # fmt: skip

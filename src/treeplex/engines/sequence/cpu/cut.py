@@ -6,23 +6,24 @@ thread; no fastmath. Learners, values and boundaries are modified in place.
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
 from treeplex.arrays import Bytes, Floats
 from treeplex.compile.payoffs import Csr
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.sequence.arrays import InfosetRun, Matching, Step
-from treeplex.engines.sequence.cpu.learn import walk_down, walk_up
+from treeplex.engines.sequence.arrays import InfosetRun, Matching, Numbers, Step, WalkedLearner
+from treeplex.engines.sequence.cpu.bottom_up import walk_up
+from treeplex.engines.sequence.cpu.learn import learn_shared, walk_down
 from treeplex.engines.sequence.cpu.operators import gradient
-from treeplex.engines.sequence.partition import BOUNDARY, SEPARATOR
+from treeplex.engines.sequence.partition import BOUNDARY
 from treeplex.kernels.calls import RuleCall
 from treeplex.kernels.jit import kernel
 
 
 @kernel
 def learn_below(
-    treeplex: Treeplex, role: Bytes, rows: Csr, sign: float, opponent: Any, learner: Any,
-    rule: Matching | RuleCall, values: Any, boundary: Floats, step: Step,
+    treeplex: Treeplex, role: Bytes, rows: Csr, sign: float, opponent: Numbers, learner: WalkedLearner,
+    rule: Matching | RuleCall, values: Numbers, boundary: Floats, step: Step,
 ) -> None:  # fmt: skip
     """Of a shard: regrets and next strategies of one player; the values of infosets right below the trunk are told."""
     gradient(rows, sign, opponent, values)
@@ -30,28 +31,19 @@ def learn_below(
 
 
 @kernel
-def follow_below(treeplex: Treeplex, learner: Any, rule: Matching | RuleCall, step: Step) -> None:
+def follow_below(treeplex: Treeplex, learner: WalkedLearner, rule: Matching | RuleCall, step: Step) -> None:
     """Of a shard: averages, and plans from strategies and from the plans of the trunk, which are known."""
     walk_down(InfosetRun(treeplex, 0, len(treeplex.parent), None), None, learner, rule, step)
 
 
 @kernel
 def learn_above(
-    treeplex: Treeplex, role: Bytes, rows: Csr, sign: float, opponent: Any, learner: Any,
-    rule: Matching | RuleCall, values: Any, boundary: Floats, step: Step,
+    treeplex: Treeplex, role: Bytes, rows: Csr, sign: float, opponent: Numbers, learner: WalkedLearner,
+    rule: Matching | RuleCall, values: Numbers, boundary: Floats, step: Step,
 ) -> None:  # fmt: skip
     """Of a trunk: the same, in the game's order with the values that shards have told; then averages and plans."""
     gradient(rows, sign, opponent, values)
-    parent = treeplex.parent
-    for infoset in range(len(parent) - 1, -1, -1):
-        if role[infoset] == SEPARATOR:
-            walk_up(InfosetRun(treeplex, infoset, infoset + 1, None), None, learner, rule, values, step)
-        else:
-            values[parent[infoset]] += boundary[infoset]
-    learner.average[0] += step.weight
-    for infoset in range(len(parent)):
-        if role[infoset] == SEPARATOR:
-            walk_down(InfosetRun(treeplex, infoset, infoset + 1, None), None, learner, rule, step)
+    learn_shared(treeplex, role, np.arange(len(role), dtype=np.int32), boundary, learner, rule, values, step)
 
 
 @kernel

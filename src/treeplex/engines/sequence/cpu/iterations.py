@@ -7,46 +7,30 @@ Storage is that of the arrays, accumulation float64; no fastmath.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from numba.extending import overload
-
 from treeplex.arrays import Floats
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.sequence.arrays import MatchingAgainstBestResponse, SequenceForm, Step, Steps
-from treeplex.engines.sequence.cpu.learn import learn, python_class
+from treeplex.engines.sequence.arrays import (
+    MatchingAgainstBestResponse,
+    Numbers,
+    Responder,
+    SequenceForm,
+    Step,
+    Steps,
+    WalkedLearner,
+    WalkedRule,
+)
+from treeplex.engines.sequence.cpu.learn import learn
 from treeplex.engines.sequence.cpu.operators import Side, gradient, gradient_by
 from treeplex.engines.sequence.cpu.treeplex import best_response, realization_plan
-from treeplex.kernels.jit import kernel
+from treeplex.kernels.jit import kernel, specialised
 from treeplex.kernels.threads.crew import Worker, given_up, meet, part
 from treeplex.updates.turns import SIMULTANEOUS
 
 
-def faced(treeplex: Any, side: Any, sign: float, rule: Any, plan: Any, opponent: Any, values: Any) -> Any:
-    """What the opponent of a player with this rule and plan learns against; callable inside kernels."""
-
-
-@overload(faced, strict=False)
-def _choose_faced(  # pyright: ignore[reportUnusedFunction]
-    treeplex: Any, side: Any, sign: Any, rule: Any, plan: Any, opponent: Any, values: Any
-) -> Callable[..., Any]:
-    return _response if python_class(rule) is MatchingAgainstBestResponse else _plan
-
-
-def _plan(treeplex: Any, side: Any, sign: float, rule: Any, plan: Floats, opponent: Any, values: Any) -> Floats:
-    return plan
-
-
 def _response(
-    treeplex: Treeplex,
-    side: Side,
-    sign: float,
-    rule: MatchingAgainstBestResponse,
-    plan: Any,
-    opponent: Floats,
+    treeplex: Treeplex, side: Side, sign: float, rule: MatchingAgainstBestResponse, plan: Floats, opponent: Floats,
     values: Floats,
-) -> Floats:
+) -> Floats:  # fmt: skip
     """A best response to ``opponent``."""
     gradient(side, sign, opponent, values)
     best_response(treeplex, values, rule.response)
@@ -54,11 +38,20 @@ def _response(
     return rule.response
 
 
+@specialised("rule", {MatchingAgainstBestResponse: _response})
+def faced(
+    treeplex: Treeplex, side: Side, sign: float, rule: WalkedRule | None, plan: Numbers, opponent: Numbers,
+    values: Numbers,
+) -> Numbers:  # fmt: skip
+    """What the opponent of a player with this rule and plan learns against; callable inside kernels."""
+    return plan
+
+
 @kernel
 def iterate(
     form: SequenceForm,
-    learners: tuple[Any, Any],
-    rules: tuple[Any, Any],
+    learners: tuple[WalkedLearner | Responder, WalkedLearner | Responder],
+    rules: tuple[WalkedRule | None, WalkedRule | None],
     steps: Steps,
     turns: int,
     worker: Worker | None,

@@ -8,121 +8,29 @@ thread walks a run of infosets and nothing is written by two (``engines.sequence
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
-from treeplex.arrays import Bytes, Floats
+from treeplex.arrays import Bytes, Floats, Ints
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.sequence.arrays import HedgeLearner, HedgeRule, InfosetRun, Learner16, Responder, Step
-from treeplex.engines.sequence.cpu import bottom_up
+from treeplex.engines.sequence.arrays import (
+    HedgeLearner,
+    HedgeRule,
+    InfosetRun,
+    Responder,
+    Step,
+    WalkedLearner,
+    WalkedRule,
+)
+from treeplex.engines.sequence.cpu.bottom_up import walk_up
 from treeplex.engines.sequence.cpu.treeplex import best_response, realization_plan
 from treeplex.engines.sequence.partition import SEPARATOR, Partition
-from treeplex.kernels.calls import RuleCall
+from treeplex.kernels.jit import callee, specialised
 from treeplex.kernels.threads.crew import Worker, meet
 from treeplex.updates.exponential import exp_all
 from treeplex.updates.hedge import kept
 
-# pyright: reportUnusedFunction=false
-
-
-def python_class(numba_type: Any) -> Any:
-    """The NamedTuple class that a Numba type stands for."""
-    return getattr(numba_type, "instance_class", None)
-
-
-# --- learning --------------------------------------------------------------------------------------------------------
-
-
-def learn(treeplex: Any, partition: Any, learner: Any, rule: Any, values: Any, step: Any, worker: Any) -> None:
-    """Average, regrets and next strategy of one player from the gradient ``values``; callable inside kernels.
-
-    ``learner`` and ``values`` are modified in place. Threads meet at the end.
-    """
-
-
-@overload(learn, strict=False)
-def _choose_learn(
-    treeplex: Any, partition: Any, learner: Any, rule: Any, values: Any, step: Any, worker: Any
-) -> Callable[..., None]:
-    if python_class(learner) is Responder:
-        return _respond
-    return _learn_alone if isinstance(partition, types.NoneType) else _learn_together
-
-
-def _learn_alone(
-    treeplex: Treeplex, partition: None, learner: Any, rule: Any, values: Floats, step: Step, worker: None
-) -> None:
-    run = InfosetRun(treeplex, 0, len(treeplex.parent), None)
-    walk_up(run, None, learner, rule, values, step)
-    _finish(learner)
-    learner.average[0] += step.weight
-    walk_down(run, None, learner, rule, step)
-
-
-def _learn_together(
-    treeplex: Treeplex, partition: Partition, learner: Any, rule: Any, values: Floats, step: Step, worker: Worker
-) -> None:
-    role, shared, runs, _, boundary = partition
-    begin, stop = runs[worker.thread], runs[worker.thread + 1]
-    walk_up(InfosetRun(treeplex, begin, stop, boundary), role, learner, rule, values, step)
-    meet(worker)
-    if worker.thread == 0:
-        for place in range(len(shared) - 1, -1, -1):
-            infoset = shared[place]
-            if role[infoset] == SEPARATOR:
-                walk_up(InfosetRun(treeplex, infoset, infoset + 1, None), None, learner, rule, values, step)
-            else:
-                values[treeplex.parent[infoset]] += boundary[infoset]
-        _finish(learner)
-        learner.average[0] += step.weight
-        for infoset in shared:
-            if role[infoset] == SEPARATOR:
-                walk_down(InfosetRun(treeplex, infoset, infoset + 1, None), None, learner, rule, step)
-    meet(worker)
-    walk_down(InfosetRun(treeplex, begin, stop, None), role, learner, rule, step)
-    meet(worker)
-
-
-def _respond(
-    treeplex: Treeplex, partition: None, learner: Responder, rule: None, values: Floats, step: Step, worker: None
-) -> None:
-    """Fictitious play: mix a best response into the average."""
-    plan, response = learner
-    best_response(treeplex, values, response)
-    realization_plan(treeplex, response, response)
-    for s in range(len(plan)):
-        plan[s] += step.weight * (response[s] - plan[s])
-
-
 # --- walks -----------------------------------------------------------------------------------------------------------
-
-
-def walk_up(run: Any, role: Any, learner: Any, rule: Any, values: Any, step: Any) -> None:
-    """Regrets and next strategies."""
-
-
-@overload(walk_up, strict=False)
-def _choose_walk_up(run: Any, role: Any, learner: Any, rule: Any, values: Any, step: Any) -> Callable[..., None]:
-    by_rule: dict[Any, Callable[..., None]] = {HedgeRule: bottom_up.hedge, RuleCall: bottom_up.call}
-    by_storage = bottom_up.match_16 if python_class(learner) is Learner16 else bottom_up.match
-    return by_rule.get(python_class(rule), by_storage)
-
-
-def _finish(learner: Any) -> None:
-    """What is done for all infosets at once between the walks."""
-
-
-@overload(_finish, strict=False, inline="always")
-def _choose_finish(learner: Any) -> Callable[..., None]:
-    return _exponentials if python_class(learner) is HedgeLearner else _as_it_is
-
-
-def _as_it_is(learner: Any) -> None:
-    pass
 
 
 def _exponentials(learner: HedgeLearner) -> None:
@@ -131,31 +39,13 @@ def _exponentials(learner: HedgeLearner) -> None:
     exp_all(strategy, len(strategy))
 
 
-def walk_down(run: Any, role: Any, learner: Any, rule: Any, step: Any) -> None:
-    """Add old plans to the average and take new ones from the new strategies, without separators."""
-
-
-@overload(walk_down, strict=False)
-def _choose_walk_down(run: Any, role: Any, learner: Any, rule: Any, step: Any) -> Callable[..., None]:
-    return _top_down_hedge if python_class(learner) is HedgeLearner else _top_down_plan
-
-
-def _top_down_plan(run: InfosetRun, role: Bytes | None, learner: Any, rule: Any, step: Step) -> None:
-    (first, parent), begin, stop, _ = run
-    average, strategy, plan, weight = learner.average, learner.strategy, learner.plan, step.weight
-    start = np.uint64(first[begin])
-    for infoset in range(np.uint64(begin), np.uint64(stop)):
-        end = np.uint64(first[infoset + np.uint64(1)])
-        if role is None or role[infoset] != SEPARATOR:
-            above = plan[np.uint64(parent[infoset])]
-            for s in range(start, end):
-                average[s] += weight * plan[s]
-                plan[s] = above * strategy[s]
-        start = end
+@specialised("learner", {HedgeLearner: _exponentials}, inline="always")
+def _finish(learner: WalkedLearner) -> None:
+    """What is done for all infosets at once between the walks."""
 
 
 def _top_down_hedge(run: InfosetRun, role: Bytes | None, learner: HedgeLearner, rule: HedgeRule, step: Step) -> None:
-    """The same; strategies are softmax weights with a largest of exp(0) = 1, to be thresholded and divided by sums."""
+    """The same where strategies are softmax weights with a largest of exp(0) = 1, to be cut and divided by sums."""
     (first, parent), begin, stop, _ = run
     average, strategy, plan, limit, weight = learner.average, learner.strategy, learner.plan, rule.limit, step.weight
     slow = 1.0 / math.sqrt(step.iteration + 1.0)
@@ -176,3 +66,91 @@ def _top_down_hedge(run: InfosetRun, role: Bytes | None, learner: HedgeLearner, 
                 average[s] += weight * plan[s]
                 plan[s] = above * strategy[s]
         start = end
+
+
+@specialised("learner", {HedgeLearner: _top_down_hedge})
+def walk_down(run: InfosetRun, role: Bytes | None, learner: WalkedLearner, rule: WalkedRule, step: Step) -> None:
+    """Add old plans to the average and take new ones from the new strategies, without separators."""
+    (first, parent), begin, stop, _ = run
+    average, strategy, plan, weight = learner.average, learner.strategy, learner.plan, step.weight
+    start = np.uint64(first[begin])
+    for infoset in range(np.uint64(begin), np.uint64(stop)):
+        end = np.uint64(first[infoset + np.uint64(1)])
+        if role is None or role[infoset] != SEPARATOR:
+            above = plan[np.uint64(parent[infoset])]
+            for s in range(start, end):
+                average[s] += weight * plan[s]
+                plan[s] = above * strategy[s]
+        start = end
+
+
+# --- learning --------------------------------------------------------------------------------------------------------
+
+
+@callee
+def learn_shared(
+    treeplex: Treeplex, role: Bytes, shared: Ints, boundary: Floats, learner: WalkedLearner, rule: WalkedRule,
+    values: Floats, step: Step,
+) -> None:  # fmt: skip
+    """Regrets, averages and plans of the separators among ``shared``; the values of the others are known."""
+    for place in range(len(shared) - 1, -1, -1):
+        infoset = shared[place]
+        if role[infoset] == SEPARATOR:
+            walk_up(InfosetRun(treeplex, infoset, infoset + 1, None), None, learner, rule, values, step)
+        else:
+            values[treeplex.parent[infoset]] += boundary[infoset]
+    _finish(learner)
+    learner.average[0] += step.weight
+    for infoset in shared:
+        if role[infoset] == SEPARATOR:
+            walk_down(InfosetRun(treeplex, infoset, infoset + 1, None), None, learner, rule, step)
+
+
+def _learn_together(
+    treeplex: Treeplex, partition: Partition, learner: WalkedLearner, rule: WalkedRule, values: Floats, step: Step,
+    worker: Worker,
+) -> None:  # fmt: skip
+    role, shared, runs, _, boundary = partition
+    begin, stop = runs[worker.thread], runs[worker.thread + 1]
+    walk_up(InfosetRun(treeplex, begin, stop, boundary), role, learner, rule, values, step)
+    meet(worker)
+    if worker.thread == 0:
+        learn_shared(treeplex, role, shared, boundary, learner, rule, values, step)
+    meet(worker)
+    walk_down(InfosetRun(treeplex, begin, stop, None), role, learner, rule, step)
+    meet(worker)
+
+
+@specialised("partition", {Partition: _learn_together})
+def _learn(
+    treeplex: Treeplex, partition: None, learner: WalkedLearner, rule: WalkedRule, values: Floats, step: Step,
+    worker: None,
+) -> None:  # fmt: skip
+    run = InfosetRun(treeplex, 0, len(treeplex.parent), None)
+    walk_up(run, None, learner, rule, values, step)
+    _finish(learner)
+    learner.average[0] += step.weight
+    walk_down(run, None, learner, rule, step)
+
+
+def _respond(
+    treeplex: Treeplex, partition: None, learner: Responder, rule: None, values: Floats, step: Step, worker: None
+) -> None:
+    """Fictitious play: mix a best response into the average."""
+    plan, response = learner
+    best_response(treeplex, values, response)
+    realization_plan(treeplex, response, response)
+    for s in range(len(plan)):
+        plan[s] += step.weight * (response[s] - plan[s])
+
+
+@specialised("learner", {Responder: _respond})
+def learn(
+    treeplex: Treeplex, partition: Partition | None, learner: WalkedLearner, rule: WalkedRule, values: Floats,
+    step: Step, worker: Worker | None,
+) -> None:  # fmt: skip
+    """Average, regrets and next strategy of one player from the gradient ``values``; callable inside kernels.
+
+    ``learner`` and ``values`` are modified in place. Threads meet at the end.
+    """
+    _learn(treeplex, partition, learner, rule, values, step, worker)

@@ -6,50 +6,67 @@ whatever the storage; no fastmath.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-from numba import types
-from numba.extending import overload
 
 from treeplex.arrays import Floats, Ints
 from treeplex.compile.blocks import BlockRows, ClassRows, PlacedClassRows, RankedRows
 from treeplex.compile.payoffs import Csr
 from treeplex.engines.sequence.partition import Partition
-from treeplex.kernels.jit import Index, kernel
-from treeplex.kernels.threads.crew import Worker
+from treeplex.kernels.jit import Index, kernel, specialised
+from treeplex.kernels.threads.crew import Worker, first
 
 Side = Csr | BlockRows | RankedRows | ClassRows
 """One player's orientation of a payoff operator."""
 
 
-def _gradient(side: Any, sign: float, opponent: Any, values: Any, begin: int, end: int) -> None:
-    """values(s) = sign * sum_t A(s, t) opponent(t) for the rows from ``begin`` to ``end``; callable inside kernels."""
+# --- where the sequences of a row are, by a step or by a list --------------------------------------------------------
 
 
-@overload(_gradient, strict=False)
-def _choose(side: Any, sign: Any, opponent: Any, values: Any, begin: Any, end: Any) -> Callable[..., None] | None:  # pyright: ignore[reportUnusedFunction]
-    forms: dict[type, Callable[..., None]] = {
-        Csr: _sparse,
-        BlockRows: _blocks,
-        RankedRows: _ranked,
-        ClassRows: _classes,
-        PlacedClassRows: _classes,
-    }
-    return forms.get(getattr(side, "instance_class", type(None)))
+def _listed(side: PlacedClassRows) -> tuple[Ints, Ints, Ints, Ints]:
+    return side.own_start, side.own, side.other_start, side.other
 
 
-def _sparse(side: Csr, sign: float, opponent: Floats, values: Floats, begin: int, end: int) -> None:
-    start, column, data = side
-    first = np.uint64(start[begin])
-    for row in range(np.uint64(begin), np.uint64(end)):
-        last = np.uint64(start[row + np.uint64(1)])
-        total = 0.0
-        for entry in range(first, last):
-            total += data[entry] * opponent[np.uint64(column[entry])]
-        values[row] = sign * total
-        first = last
+@specialised("side", {PlacedClassRows: _listed}, inline="always")
+def _numbering(side: ClassRows) -> tuple[Ints, Ints, Ints, Ints]:
+    """Where sequences of own rows are, and of the opponent's: two arrays each, taken out of the tuple once."""
+    return side.base, side.stride, side.other_base, side.other_stride
+
+
+def _fetch_listed(
+    side: PlacedClassRows, at: Ints, which: Ints, row: Index, width: Index, opponent: Floats, weight: Floats
+) -> None:
+    begin = np.uint64(at[row])
+    for k in range(width):
+        weight[k] = opponent[np.uint64(which[begin + k])]
+
+
+@specialised("side", {PlacedClassRows: _fetch_listed}, inline="always")
+def _fetch(side: ClassRows, at: Ints, which: Ints, row: Index, width: Index, opponent: Floats, weight: Floats) -> None:
+    """The weights of the opponent's classes at one of its rows; ``weight`` is modified in place."""
+    s, step = np.uint64(at[row]), np.uint64(which[row])
+    for k in range(width):
+        weight[k] = opponent[s]
+        s += step
+
+
+def _deliver_listed(
+    side: PlacedClassRows, at: Ints, which: Ints, row: Index, width: Index, found: Floats, values: Floats
+) -> None:
+    begin = np.uint64(at[row])
+    for k in range(width):
+        values[np.uint64(which[begin + k])] = found[k]
+
+
+@specialised("side", {PlacedClassRows: _deliver_listed}, inline="always")
+def _deliver(side: ClassRows, at: Ints, which: Ints, row: Index, width: Index, found: Floats, values: Floats) -> None:
+    """The values of the classes at a row; ``values`` is modified in place."""
+    s, step = np.uint64(at[row]), np.uint64(which[row])
+    for k in range(width):
+        values[s] = found[k]
+        s += step
+
+
+# --- gradients -------------------------------------------------------------------------------------------------------
 
 
 def _blocks(side: BlockRows, sign: float, opponent: Floats, values: Floats, begin: int, end: int) -> None:
@@ -110,7 +127,9 @@ def _ranked(side: RankedRows, sign: float, opponent: Floats, values: Floats, beg
             values[np.uint64(sequence[row, hand])] = sign * out[hand]
 
 
-def _classes(side: Any, sign: float, opponent: Floats, values: Floats, begin: int, end: int) -> None:
+def _classes(
+    side: ClassRows | PlacedClassRows, sign: float, opponent: Floats, values: Floats, begin: int, end: int
+) -> None:
     start, column, amount, showdown, board = side.start, side.column, side.amount, side.showdown, side.board
     classes, copies, below, most = side.classes, side.copies, side.below, side.not_above
     own, own_step, other, other_step = _numbering(side)
@@ -148,77 +167,18 @@ def _classes(side: Any, sign: float, opponent: Floats, values: Floats, begin: in
         _deliver(side, own, own_step, row, width, out, values)
 
 
-def _numbering(side: Any) -> Any:
-    """Where sequences of own rows are, and of the opponent's: two arrays each, taken out of the tuple once."""
-
-
-@overload(_numbering, strict=False, inline="always")
-def _choose_numbering(side: Any) -> Callable[..., Any]:  # pyright: ignore[reportUnusedFunction]
-    return _strided if side.instance_class is ClassRows else _listed
-
-
-def _strided(side: ClassRows) -> tuple[Ints, Ints, Ints, Ints]:
-    return side.base, side.stride, side.other_base, side.other_stride
-
-
-def _listed(side: PlacedClassRows) -> tuple[Ints, Ints, Ints, Ints]:
-    return side.own_start, side.own, side.other_start, side.other
-
-
-def _fetch(side: Any, at: Any, which: Any, row: Any, width: Any, opponent: Any, weight: Any) -> None:
-    """The weights of the opponent's classes at one of its rows; ``weight`` is modified in place."""
-
-
-@overload(_fetch, strict=False, inline="always")
-def _choose_fetch(  # pyright: ignore[reportUnusedFunction]
-    side: Any, at: Any, which: Any, row: Any, width: Any, opponent: Any, weight: Any
-) -> Callable[..., None]:
-    return _fetch_strided if side.instance_class is ClassRows else _fetch_listed
-
-
-def _fetch_strided(
-    side: ClassRows, at: Ints, which: Ints, row: Index, width: Index, opponent: Floats, weight: Floats
-) -> None:
-    s, step = np.uint64(at[row]), np.uint64(which[row])
-    for k in range(width):
-        weight[k] = opponent[s]
-        s += step
-
-
-def _fetch_listed(
-    side: PlacedClassRows, at: Ints, which: Ints, row: Index, width: Index, opponent: Floats, weight: Floats
-) -> None:
-    begin = np.uint64(at[row])
-    for k in range(width):
-        weight[k] = opponent[np.uint64(which[begin + k])]
-
-
-def _deliver(side: Any, at: Any, which: Any, row: Any, width: Any, found: Any, values: Any) -> None:
-    """The values of the classes at a row; ``values`` is modified in place."""
-
-
-@overload(_deliver, strict=False, inline="always")
-def _choose_deliver(  # pyright: ignore[reportUnusedFunction]
-    side: Any, at: Any, which: Any, row: Any, width: Any, found: Any, values: Any
-) -> Callable[..., None]:
-    return _deliver_strided if side.instance_class is ClassRows else _deliver_listed
-
-
-def _deliver_strided(
-    side: ClassRows, at: Ints, which: Ints, row: Index, width: Index, found: Floats, values: Floats
-) -> None:
-    s, step = np.uint64(at[row]), np.uint64(which[row])
-    for k in range(width):
-        values[s] = found[k]
-        s += step
-
-
-def _deliver_listed(
-    side: PlacedClassRows, at: Ints, which: Ints, row: Index, width: Index, found: Floats, values: Floats
-) -> None:
-    begin = np.uint64(at[row])
-    for k in range(width):
-        values[np.uint64(which[begin + k])] = found[k]
+@specialised("side", {BlockRows: _blocks, RankedRows: _ranked, ClassRows: _classes, PlacedClassRows: _classes})
+def _gradient(side: Csr, sign: float, opponent: Floats, values: Floats, begin: int, end: int) -> None:
+    """values(s) = sign * sum_t A(s, t) opponent(t) for the rows from ``begin`` to ``end``; callable inside kernels."""
+    start, column, data = side
+    first = np.uint64(start[begin])
+    for row in range(np.uint64(begin), np.uint64(end)):
+        last = np.uint64(start[row + np.uint64(1)])
+        total = 0.0
+        for entry in range(first, last):
+            total += data[entry] * opponent[np.uint64(column[entry])]
+        values[row] = sign * total
+        first = last
 
 
 @kernel
@@ -227,32 +187,19 @@ def gradient(side: Side, sign: float, opponent: Floats, values: Floats) -> None:
     _gradient(side, sign, opponent, values, 0, len(side.start) - 1)
 
 
-def gradient_by(side: Any, partition: Any, sign: float, opponent: Any, values: Any, worker: Any) -> None:
-    """A thread's rows of the ``gradient``, or all where there is no partition; callable inside kernels.
-
-    Rows of different threads write different sequences. Nobody waits here.
-    """
-
-
-@overload(gradient_by, strict=False)
-def _choose_rows(side: Any, partition: Any, sign: Any, opponent: Any, values: Any, worker: Any) -> Callable[..., None]:  # pyright: ignore[reportUnusedFunction]
-    if isinstance(partition, types.NoneType):
-        return _all_rows if isinstance(worker, types.NoneType) else _all_rows_by_first
-    return _own_rows
-
-
-def _all_rows(side: Side, partition: None, sign: float, opponent: Floats, values: Floats, worker: None) -> None:
-    gradient(side, sign, opponent, values)
-
-
-def _all_rows_by_first(
-    side: Side, partition: None, sign: float, opponent: Floats, values: Floats, worker: Worker
-) -> None:
-    if worker.thread == 0:
-        gradient(side, sign, opponent, values)
-
-
 def _own_rows(side: Side, partition: Partition, sign: float, opponent: Floats, values: Floats, worker: Worker) -> None:
     k, rows = worker.thread, partition.rows
     if k + 1 < len(rows):
         _gradient(side, sign, opponent, values, rows[k], rows[k + 1])
+
+
+@specialised("partition", {Partition: _own_rows})
+def gradient_by(
+    side: Side, partition: None, sign: float, opponent: Floats, values: Floats, worker: Worker | None
+) -> None:
+    """A thread's rows of the ``gradient``, or all where there is no partition; callable inside kernels.
+
+    Rows of different threads write different sequences. Nobody waits here.
+    """
+    if first(worker):
+        gradient(side, sign, opponent, values)

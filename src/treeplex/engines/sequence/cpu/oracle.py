@@ -6,18 +6,16 @@ payoffs in depth-first order. Float64; one thread; no fastmath.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba.extending import overload
 
 from treeplex.arrays import Floats, Ints
 from treeplex.engines.history.levels import CHILD, FIRST, MOVER, LevelTree
 from treeplex.engines.sequence.cpu.operators import Side, gradient
 from treeplex.games.protocol import TERMINAL
-from treeplex.kernels.jit import kernel
+from treeplex.kernels.jit import kernel, specialised
 
 
 class TreeSide(NamedTuple):
@@ -39,19 +37,6 @@ class TreeOperator(NamedTuple):
 
     rows: TreeSide
     columns: TreeSide
-
-
-def _ask(side: Any, sign: float, opponent: Any, values: Any) -> None:
-    """As ``ask``; callable inside kernels."""
-
-
-@overload(_ask, strict=False)
-def _choose(side: Any, sign: Any, opponent: Any, values: Any) -> Callable[..., None]:  # pyright: ignore[reportUnusedFunction]
-    return _walk if getattr(side, "instance_class", None) is TreeSide else _product
-
-
-def _product(side: Side, sign: float, opponent: Floats, values: Floats) -> None:
-    gradient(side, sign, opponent, values)
 
 
 def _walk(side: TreeSide, sign: float, opponent: Floats, values: Floats) -> None:
@@ -97,6 +82,12 @@ def _walk(side: TreeSide, sign: float, opponent: Floats, values: Floats) -> None
             s, q = np.uint64(own[depth]), np.uint64(other[depth])
             weight = opponent[q]
     total[0] += entered
+
+
+@specialised("side", {TreeSide: _walk})
+def _ask(side: Side, sign: float, opponent: Floats, values: Floats) -> None:
+    """As ``ask``; callable inside kernels."""
+    gradient(side, sign, opponent, values)
 
 
 @kernel

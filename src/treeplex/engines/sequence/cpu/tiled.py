@@ -13,29 +13,21 @@ its own slices and lanes, and all meet before the next stretch.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from numba import types
-from numba.extending import overload
 
 from treeplex.arrays import Bytes, Floats, Ints
-from treeplex.engines.sequence.arrays import Learner, Matching, RuleLearner, Step, Steps
+from treeplex.engines.sequence.arrays import Learner, Matching, Numbers, RuleLearner, Step, Steps
 from treeplex.engines.sequence.cpu.operators import gradient_by
-from treeplex.engines.sequence.partition import Partitions, Passes, Runs
-from treeplex.engines.sequence.tiles import Dealt, Root, TiledRows, Tiles
+from treeplex.engines.sequence.partition import Partition, Partitions, Passes, Runs
+from treeplex.engines.sequence.tiles import Dealt, PlacedSide, Root, TiledRows, Tiles
 from treeplex.kernels.calls import RuleCall, call_gathered
-from treeplex.kernels.jit import INLINED_LOOP, Index, inlined, inlined_loop, kernel
-from treeplex.kernels.threads.crew import Worker, first, given_up, meet, part
-from treeplex.kernels.vectors import LANES, gather, larger, load, narrowed, some, spread, store, where, widened
+from treeplex.kernels.jit import INLINED_LOOP, Index, callee, inlined_loop, kernel, specialised
+from treeplex.kernels.threads.crew import Worker, first, given_up, meet, part, thread_of
+from treeplex.kernels.vectors import LANES, Vector, gather, larger, load, narrowed, some, spread, store, where, widened
 from treeplex.updates.rules import decayed, matched
 from treeplex.updates.turns import SIMULTANEOUS
-
-# pyright: reportUnusedFunction=false
-
-Numbers = npt.NDArray[Any]
 
 
 class TiledForm(NamedTuple):
@@ -66,6 +58,10 @@ class TileCall(NamedTuple):
     room: Floats  # [K, (2 + rows) A] scratch of each thread
 
 
+TiledLearners = tuple[Learner | RuleLearner, Learner | RuleLearner]
+TiledRules = tuple[Matching | TileCall, Matching | TileCall]
+
+
 class Weights(NamedTuple):
     """What plans weigh in the average: that of the iteration that ends, and the one made for the next; 0: not added."""
 
@@ -76,39 +72,18 @@ class Weights(NamedTuple):
 # --- what the infosets of a tile learn -------------------------------------------------------------------------------
 
 
-def learn_tile(
-    learner: Any, rule: Any, step: Any, thread: int, scratch: Any, expected: Any, tile: Index, head: Index, end: Index
-) -> None:
-    """Next strategies of a tile, of slices ``head`` to ``end``, from the values of its actions in ``scratch``."""
-
-
-@overload(learn_tile, strict=False, jit_options=INLINED_LOOP)
-def _choose_learn(
-    learner: Any, rule: Any, step: Any, thread: Any, scratch: Any, expected: Any, tile: Any, head: Any, end: Any
-) -> Callable[..., None]:
-    return _call if rule.instance_class is TileCall else _match
-
-
-def _match(
-    learner: Learner, rule: Matching, step: Step, thread: int, scratch: Numbers, expected: Any, tile: Index,
-    head: Index, end: Index,
-) -> None:  # fmt: skip
-    """The regret matching family."""
-    regret, strategy, width, zero = learner.regret, learner.strategy, np.uint64(LANES), spread(0.0)
-    up, down, predict = spread(step.positive), spread(step.negative), spread(rule.predict)
-    like, total = spread(strategy.dtype.type(0.0)), zero
+@inlined_loop
+def share_out_lanes(weights: Numbers, base: Index, strategy: Numbers, head: Index, end: Index, total: Vector) -> None:
+    """``rules.share_out`` for the 16 infosets of a tile, whose slice b has its weights in slice b - ``base``."""
+    zero, one, width = spread(0.0), spread(1.0), np.uint64(LANES)
+    even, like = spread(1.0 / np.float64(end - head)), spread(strategy.dtype.type(0.0))
     for b in range(head, end):
-        instantaneous = widened(load(scratch, width * (b - head))) - expected
-        r = decayed(widened(load(regret, width * b)) + instantaneous, up, down, zero) + zero
-        predicted = larger(r + predict * instantaneous, zero)
-        store(regret, width * b, narrowed(r, like))
-        store(scratch, width * (b - head), narrowed(predicted, like))
-        total = total + predicted
-    share_out_lanes(scratch, head, strategy, head, end, total)
+        some, part = matched(widened(load(weights, width * (b - base))), total, zero, one)
+        store(strategy, width * b, narrowed(where(some, part, even), like))
 
 
 def _call(
-    learner: RuleLearner, rule: TileCall, step: Step, thread: int, scratch: Numbers, expected: Any, tile: Index,
+    learner: RuleLearner, rule: TileCall, step: Step, thread: int, scratch: Numbers, expected: Vector, tile: Index,
     head: Index, end: Index,
 ) -> None:  # fmt: skip
     """A rule that is a function."""
@@ -122,217 +97,123 @@ def _call(
             )  # fmt: skip
 
 
-@inlined_loop
-def share_out_lanes(weights: Numbers, base: Index, strategy: Numbers, head: Index, end: Index, total: Any) -> None:
-    """``rules.share_out`` for the 16 infosets of a tile, whose slice b has its weights in slice b - ``base``."""
-    zero, one, width = spread(0.0), spread(1.0), np.uint64(LANES)
-    even, like = spread(1.0 / np.float64(end - head)), spread(strategy.dtype.type(0.0))
+@specialised("rule", {TileCall: _call}, jit_options=INLINED_LOOP)
+def learn_tile(
+    learner: Learner, rule: Matching, step: Step, thread: int, scratch: Numbers, expected: Vector, tile: Index,
+    head: Index, end: Index,
+) -> None:  # fmt: skip
+    """Next strategies of a tile, of slices ``head`` to ``end``, from the values of its actions in ``scratch``."""
+    regret, strategy, width, zero = learner.regret, learner.strategy, np.uint64(LANES), spread(0.0)
+    up, down, predict = spread(step.positive), spread(step.negative), spread(rule.predict)
+    like, total = spread(strategy.dtype.type(0.0)), zero
     for b in range(head, end):
-        some, part = matched(widened(load(weights, width * (b - base))), total, zero, one)
-        store(strategy, width * b, narrowed(where(some, part, even), like))
+        instantaneous = widened(load(scratch, width * (b - head))) - expected
+        r = decayed(widened(load(regret, width * b)) + instantaneous, up, down, zero) + zero
+        predicted = larger(r + predict * instantaneous, zero)
+        store(regret, width * b, narrowed(r, like))
+        store(scratch, width * (b - head), narrowed(predicted, like))
+        total = total + predicted
+    share_out_lanes(scratch, head, strategy, head, end, total)
 
 
 # --- one player's passes over tiles ----------------------------------------------------------------------------------
 
 
-@inlined
-def _bottom_up(
-    tiles: Tiles,
-    rows: TiledRows,
-    learner: Learner,
-    opponent: Numbers,
-    values: Numbers,
-    worth: Floats,
-    scratch: Numbers,
-    rule: Any,
-    step: Step,
-    thread: int,
-    begin: int,
-    stop: int,
-) -> None:
-    """Next strategies of the tiles from ``begin`` to ``stop``; learner and ``worth`` are modified."""
+@callee
+def _up(
+    tiles: Tiles, rows: TiledRows, runs: Passes, learner: Learner | RuleLearner, opponent: Numbers, values: Numbers,
+    worth: Floats, scratches: Numbers, rule: Matching | TileCall, step: Step, worker: Worker | None,
+) -> None:  # fmt: skip
+    """Bottom-up: next strategies of all tiles; ``learner`` and ``worth`` are modified."""
+    k, cuts = thread_of(worker), runs.up
+    scratch = scratches[k]
     first, below, child = tiles.first, tiles.start, tiles.child
     start, column, data, unit = rows.start, rows.column, rows.data, spread(rows.unit)
     strategy, zero, by_blocks = learner.strategy, spread(0.0), len(values) > 0
     width, next_ = np.uint64(LANES), np.uint64(1)
     like = spread(strategy.dtype.type(0.0))
-    head = np.uint64(first[begin])
-    entry, kid = width * np.uint64(start[head]), width * np.uint64(below[head])
-    for tile in range(np.uint64(begin), np.uint64(stop)):
-        end = np.uint64(first[tile + next_])
-        expected = zero
-        for b in range(head, end):
-            total, last = zero, width * np.uint64(start[b + next_])
-            if by_blocks:
-                total = widened(load(values, width * b))
-            while entry < last:
-                paid = narrowed(widened(load(data, entry)) * unit, like)
-                total = total + widened(gather(opponent, column, entry) * paid)
-                entry += width
-            value, last = narrowed(total, like), width * np.uint64(below[b + next_])
-            while kid < last:
-                value = narrowed(widened(value) + gather(worth, child, kid), like)
-                kid += width
-            store(scratch, width * (b - head), value)
-            expected = expected + widened(load(strategy, width * b) * value)
-        store(worth, width * tile, expected)
-        learn_tile(learner, rule, step, thread, scratch, expected, tile, head, end)
-        head = end
+    for stretch in range(len(cuts)):
+        begin, stop = cuts[stretch, k], cuts[stretch, k + 1]
+        head = np.uint64(first[begin])
+        entry, kid = width * np.uint64(start[head]), width * np.uint64(below[head])
+        for tile in range(np.uint64(begin), np.uint64(stop)):
+            end = np.uint64(first[tile + next_])
+            expected = zero
+            for b in range(head, end):
+                total, last = zero, width * np.uint64(start[b + next_])
+                if by_blocks:
+                    total = widened(load(values, width * b))
+                while entry < last:
+                    paid = narrowed(widened(load(data, entry)) * unit, like)
+                    total = total + widened(gather(opponent, column, entry) * paid)
+                    entry += width
+                value, last = narrowed(total, like), width * np.uint64(below[b + next_])
+                while kid < last:
+                    value = narrowed(widened(value) + gather(worth, child, kid), like)
+                    kid += width
+                store(scratch, width * (b - head), value)
+                expected = expected + widened(load(strategy, width * b) * value)
+            store(worth, width * tile, expected)
+            learn_tile(learner, rule, step, k, scratch, expected, tile, head, end)
+            head = end
+        meet(worker)
 
 
-@inlined
-def _top_down(tiles: Tiles, learner: Learner, reached: Bytes, weights: Weights, begin: int, stop: int) -> None:
-    """Plans from strategies, and averages, of the tiles from ``begin`` to ``stop``; learner and ``reached`` in place.
+@callee
+def _down(
+    tiles: Tiles, runs: Passes, learner: Learner | RuleLearner, reached: Bytes, weights: Weights, worker: Worker | None
+) -> None:
+    """Top-down: plans from strategies, and averages, of all tiles; ``learner`` and ``reached`` in place.
 
     A tile whose infosets the player does not reach and did not reach before has zeros for plans, and they stay.
     """
+    k, cuts = thread_of(worker), runs.down
     first, parent = tiles.first, tiles.parent
     average, strategy, plan = learner.average, learner.strategy, learner.plan
     before, after, width = spread(weights.before), spread(weights.after), np.uint64(LANES)
     old, new = weights.before != 0.0, weights.after != 0.0
     like = spread(plan.dtype.type(0.0))
-    end = np.uint64(first[stop])
-    for count in range(begin, stop):
-        tile = np.uint64(stop - 1 - (count - begin))
-        head = np.uint64(first[tile])
-        above = gather(plan, parent, width * tile)
-        played = some(above != like)
-        if played or reached[tile] == 1:
-            reached[tile] = np.int8(played)
-            for b in range(head, end):
-                made = above * load(strategy, width * b)
-                if old:
-                    total = widened(load(average, width * b)) + before * widened(load(plan, width * b))
-                    store(average, width * b, narrowed(total, like))
-                if new:
-                    total = widened(load(average, width * b)) + after * widened(made)
-                    store(average, width * b, narrowed(total, like))
-                store(plan, width * b, made)
-        end = head
-
-
-# --- one thread or many ----------------------------------------------------------------------------------------------
-
-
-def _up(
-    tiles: Any,
-    rows: Any,
-    runs: Any,
-    learner: Any,
-    opponent: Any,
-    values: Any,
-    worth: Any,
-    scratch: Any,
-    rule: Any,
-    step: Any,
-    worker: Any,
-) -> None:
-    """Bottom-up over all tiles; callable inside kernels."""
-
-
-@overload(_up, strict=False)
-def _choose_up(
-    tiles: Any,
-    rows: Any,
-    runs: Any,
-    learner: Any,
-    opponent: Any,
-    values: Any,
-    worth: Any,
-    scratch: Any,
-    rule: Any,
-    step: Any,
-    worker: Any,
-) -> Callable[..., None]:
-    return _up_alone if isinstance(worker, types.NoneType) else _up_together
-
-
-def _up_alone(
-    tiles: Tiles,
-    rows: TiledRows,
-    runs: None,
-    learner: Learner,
-    opponent: Numbers,
-    values: Numbers,
-    worth: Floats,
-    scratch: Numbers,
-    rule: Any,
-    step: Step,
-    worker: None,
-) -> None:
-    _bottom_up(tiles, rows, learner, opponent, values, worth, scratch[0], rule, step, 0, 0, len(tiles.first) - 1)
-
-
-def _up_together(
-    tiles: Tiles,
-    rows: TiledRows,
-    runs: Passes,
-    learner: Learner,
-    opponent: Numbers,
-    values: Numbers,
-    worth: Floats,
-    scratch: Numbers,
-    rule: Any,
-    step: Step,
-    worker: Worker,
-) -> None:
-    own, k, cuts = scratch[worker.thread], worker.thread, runs.up
-    for stretch in range(len(cuts)):
-        begin, stop = cuts[stretch, k], cuts[stretch, k + 1]
-        if begin < stop:
-            _bottom_up(tiles, rows, learner, opponent, values, worth, own, rule, step, k, begin, stop)
-        meet(worker)
-
-
-def _down(tiles: Any, runs: Any, learner: Any, reached: Any, weights: Any, worker: Any) -> None:
-    """Top-down over all tiles; callable inside kernels."""
-
-
-@overload(_down, strict=False)
-def _choose_down(tiles: Any, runs: Any, learner: Any, reached: Any, weights: Any, worker: Any) -> Callable[..., None]:
-    return _down_alone if isinstance(worker, types.NoneType) else _down_together
-
-
-def _down_alone(tiles: Tiles, runs: None, learner: Learner, reached: Bytes, weights: Weights, worker: None) -> None:
-    _top_down(tiles, learner, reached, weights, 0, len(tiles.first) - 1)
-
-
-def _down_together(
-    tiles: Tiles, runs: Passes, learner: Learner, reached: Bytes, weights: Weights, worker: Worker
-) -> None:
-    k, cuts = worker.thread, runs.down
     for count in range(len(cuts)):
         stretch = len(cuts) - 1 - count
         begin, stop = cuts[stretch, k], cuts[stretch, k + 1]
-        if begin < stop:
-            _top_down(tiles, learner, reached, weights, begin, stop)
+        end = np.uint64(first[stop])
+        for passed in range(stop - begin):
+            tile = np.uint64(stop - 1 - passed)
+            head = np.uint64(first[tile])
+            above = gather(plan, parent, width * tile)
+            played = some(above != like)
+            if played or reached[tile] == 1:
+                reached[tile] = np.int8(played)
+                for b in range(head, end):
+                    made = above * load(strategy, width * b)
+                    if old:
+                        total = widened(load(average, width * b)) + before * widened(load(plan, width * b))
+                        store(average, width * b, narrowed(total, like))
+                    if new:
+                        total = widened(load(average, width * b)) + after * widened(made)
+                        store(average, width * b, narrowed(total, like))
+                    store(plan, width * b, made)
+            end = head
         meet(worker)
 
 
 # --- iterations ------------------------------------------------------------------------------------------------------
 
 
-def ask(side: Any, partition: Any, sign: float, opponent: Any, values: Any, worker: Any) -> None:
+@callee
+def ask(
+    side: PlacedSide | None, partition: Partition | None, sign: float, opponent: Numbers, values: Numbers,
+    worker: Worker | None,
+) -> None:  # fmt: skip
     """The gradient by blocks, where there are any; callable inside kernels."""
-
-
-@overload(ask, strict=False)
-def _choose_ask(side: Any, partition: Any, sign: Any, opponent: Any, values: Any, worker: Any) -> Callable[..., None]:
-    return _nothing if isinstance(side, types.NoneType) else _by_blocks
-
-
-def _nothing(side: None, partition: Any, sign: float, opponent: Numbers, values: Numbers, worker: Any) -> None:
-    pass
-
-
-def _by_blocks(side: Any, partition: Any, sign: float, opponent: Numbers, values: Numbers, worker: Any) -> None:
-    gradient_by(side, partition, sign, opponent, values, worker)
-    meet(worker)
+    if side is not None:
+        gradient_by(side, partition, sign, opponent, values, worker)
+        meet(worker)
 
 
 @kernel
 def iterate_tiles(
-    form: TiledForm, learners: tuple[Any, Any], rules: tuple[Any, Any], steps: Steps, turns: int, worker: Worker | None
+    form: TiledForm, learners: TiledLearners, rules: TiledRules, steps: Steps, turns: int, worker: Worker | None
 ) -> None:
     """One iteration for each of ``steps``, as one of the threads; ``learners``, in places, and scratch are modified."""
     (tiles_0, tiles_1), (rows_0, rows_1), (blocks_0, blocks_1) = form.tiles, form.rows, form.blocks

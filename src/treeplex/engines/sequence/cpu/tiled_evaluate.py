@@ -7,22 +7,18 @@ accumulation float64; no fastmath. Threads share tiles as in ``cpu.tiled``; no b
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
-from treeplex.arrays import Floats
+from treeplex.arrays import Floats, Ints
+from treeplex.engines.sequence.arrays import Numbers
 from treeplex.engines.sequence.cpu.tiled import TiledForm, ask, share_out_lanes
 from treeplex.engines.sequence.partition import Passes
 from treeplex.engines.sequence.tiles import Root, TiledRows, Tiles
-from treeplex.kernels.jit import inlined, kernel
-from treeplex.kernels.threads.crew import Worker, first, meet, part
+from treeplex.kernels.jit import callee, inlined, kernel
+from treeplex.kernels.threads.crew import Worker, first, meet, part, thread_of
 from treeplex.kernels.vectors import LANES, gather, larger, load, spread, store, widened
-
-# pyright: reportUnusedFunction=false
 
 
 class Plans(NamedTuple):
@@ -33,7 +29,9 @@ class Plans(NamedTuple):
 
 
 @kernel
-def normalise_tiles(tiles: tuple[Tiles, Tiles], weights: tuple[Any, Any], strategies: tuple[Floats, Floats]) -> None:
+def normalise_tiles(
+    tiles: tuple[Tiles, Tiles], weights: tuple[Numbers, Numbers], strategies: tuple[Floats, Floats]
+) -> None:
     """Non-negative weights [P] to strategies [P], modified in place; uniform where they are all zero."""
     _normalise(tiles[0].first, weights[0], strategies[0])
     _normalise(tiles[1].first, weights[1], strategies[1])
@@ -41,7 +39,12 @@ def normalise_tiles(tiles: tuple[Tiles, Tiles], weights: tuple[Any, Any], strate
 
 @kernel
 def evaluate_tiles(
-    form: TiledForm, strategies: tuple[Floats, Floats], place: Any, scratch: Plans, found: Floats, worker: Worker | None
+    form: TiledForm,
+    strategies: tuple[Floats, Floats],
+    place: Ints,
+    scratch: Plans,
+    found: Floats,
+    worker: Worker | None,
 ) -> None:
     """As ``cpu.evaluate``, of strategies in places; ``found`` [3], ``scratch`` and that of ``form`` are modified.
 
@@ -75,7 +78,7 @@ def evaluate_tiles(
 
 
 @inlined
-def _normalise(first: Any, weights: Any, strategy: Floats) -> None:
+def _normalise(first: Ints, weights: Numbers, strategy: Floats) -> None:
     zero, width = spread(0.0), np.uint64(LANES)
     store(strategy, 0, zero)
     strategy[0] = 1.0
@@ -96,58 +99,60 @@ def _begin(plan: Floats) -> None:
     plan[0] = 1.0
 
 
-@inlined
-def _top_down(tiles: Tiles, strategy: Floats, plan: Floats, begin: int, stop: int) -> None:
-    """Plans of the tiles from ``begin`` to ``stop``, in place."""
+@callee
+def _down(tiles: Tiles, runs: Passes, strategy: Floats, plan: Floats, worker: Worker | None) -> None:
+    """Plans of all tiles, in place."""
+    k, cuts = thread_of(worker), runs.down
     first_, parent, width = tiles.first, tiles.parent, np.uint64(LANES)
-    end = np.uint64(first_[stop])
-    for count in range(begin, stop):
-        tile = np.uint64(stop - 1 - (count - begin))
-        head = np.uint64(first_[tile])
-        above = gather(plan, parent, width * tile)
-        for b in range(head, end):
-            store(plan, width * b, above * load(strategy, width * b))
-        end = head
+    for count in range(len(cuts)):
+        stretch = len(cuts) - 1 - count
+        begin, stop = cuts[stretch, k], cuts[stretch, k + 1]
+        end = np.uint64(first_[stop])
+        for passed in range(stop - begin):
+            tile = np.uint64(stop - 1 - passed)
+            head = np.uint64(first_[tile])
+            above = gather(plan, parent, width * tile)
+            for b in range(head, end):
+                store(plan, width * b, above * load(strategy, width * b))
+            end = head
+        meet(worker)
 
 
-@inlined
-def _bottom_up(
-    tiles: Tiles,
-    rows: TiledRows,
-    opponent: Floats,
-    values: Floats,
-    worth: Floats,
-    plan: Floats,
-    paid: Floats,
-    begin: int,
-    stop: int,
-) -> None:
-    """What the best actions of the tiles from ``begin`` to ``stop`` are worth, and what ``plan`` is paid, in place."""
+@callee
+def _up(
+    tiles: Tiles, rows: TiledRows, runs: Passes, opponent: Floats, values: Floats, worth: Floats, plan: Floats,
+    paid: Floats, worker: Worker | None,
+) -> None:  # fmt: skip
+    """What the best actions of all tiles are worth, and what ``plan`` is paid, in place."""
+    k, cuts = thread_of(worker), runs.up
     first_, below, child = tiles.first, tiles.start, tiles.child
     start, column, data, unit = rows.start, rows.column, rows.data, spread(rows.unit)
     zero, lowest, by_blocks, counted = spread(0.0), spread(-np.inf), len(values) > 0, len(paid) > 0
     width, next_ = np.uint64(LANES), np.uint64(1)
-    head = np.uint64(first_[begin])
-    entry, kid = width * np.uint64(start[head]), width * np.uint64(below[head])
-    for tile in range(np.uint64(begin), np.uint64(stop)):
-        end = np.uint64(first_[tile + next_])
-        best = lowest
-        for b in range(head, end):
-            value, last = zero, width * np.uint64(start[b + next_])
-            if by_blocks:
-                value = load(values, width * b)
-            while entry < last:
-                value = value + gather(opponent, column, entry) * (widened(load(data, entry)) * unit)
-                entry += width
-            if counted:
-                store(paid, width * b, load(plan, width * b) * value)
-            last = width * np.uint64(below[b + next_])
-            while kid < last:
-                value = value + gather(worth, child, kid)
-                kid += width
-            best = larger(value, best)
-        store(worth, width * tile, best)
-        head = end
+    for stretch in range(len(cuts)):
+        begin, stop = cuts[stretch, k], cuts[stretch, k + 1]
+        head = np.uint64(first_[begin])
+        entry, kid = width * np.uint64(start[head]), width * np.uint64(below[head])
+        for tile in range(np.uint64(begin), np.uint64(stop)):
+            end = np.uint64(first_[tile + next_])
+            best = lowest
+            for b in range(head, end):
+                value, last = zero, width * np.uint64(start[b + next_])
+                if by_blocks:
+                    value = load(values, width * b)
+                while entry < last:
+                    value = value + gather(opponent, column, entry) * (widened(load(data, entry)) * unit)
+                    entry += width
+                if counted:
+                    store(paid, width * b, load(plan, width * b) * value)
+                last = width * np.uint64(below[b + next_])
+                while kid < last:
+                    value = value + gather(worth, child, kid)
+                    kid += width
+                best = larger(value, best)
+            store(worth, width * tile, best)
+            head = end
+        meet(worker)
 
 
 @inlined
@@ -165,75 +170,3 @@ def _best_of_all(root: Root, worth: Floats, value: float) -> float:
     for k in range(len(root.lane)):
         value += worth[np.uint64(root.lane[k])]
     return value
-
-
-# --- one thread or many ----------------------------------------------------------------------------------------------
-
-
-def _down(tiles: Any, runs: Any, strategy: Any, plan: Any, worker: Any) -> None:
-    """Top-down over all tiles; callable inside kernels."""
-
-
-@overload(_down, strict=False)
-def _choose_down(tiles: Any, runs: Any, strategy: Any, plan: Any, worker: Any) -> Callable[..., None]:
-    return _down_alone if isinstance(worker, types.NoneType) else _down_together
-
-
-def _down_alone(tiles: Tiles, runs: None, strategy: Floats, plan: Floats, worker: None) -> None:
-    _top_down(tiles, strategy, plan, 0, len(tiles.first) - 1)
-
-
-def _down_together(tiles: Tiles, runs: Passes, strategy: Floats, plan: Floats, worker: Worker) -> None:
-    k, cuts = worker.thread, runs.down
-    for count in range(len(cuts)):
-        stretch = len(cuts) - 1 - count
-        begin, stop = cuts[stretch, k], cuts[stretch, k + 1]
-        if begin < stop:
-            _top_down(tiles, strategy, plan, begin, stop)
-        meet(worker)
-
-
-def _up(
-    tiles: Any, rows: Any, runs: Any, opponent: Any, values: Any, worth: Any, plan: Any, paid: Any, worker: Any
-) -> None:
-    """Bottom-up over all tiles; callable inside kernels."""
-
-
-@overload(_up, strict=False)
-def _choose_up(
-    tiles: Any, rows: Any, runs: Any, opponent: Any, values: Any, worth: Any, plan: Any, paid: Any, worker: Any
-) -> Callable[..., None]:
-    return _up_alone if isinstance(worker, types.NoneType) else _up_together
-
-
-def _up_alone(
-    tiles: Tiles,
-    rows: TiledRows,
-    runs: None,
-    opponent: Floats,
-    values: Floats,
-    worth: Floats,
-    plan: Floats,
-    paid: Floats,
-    worker: None,
-) -> None:
-    _bottom_up(tiles, rows, opponent, values, worth, plan, paid, 0, len(tiles.first) - 1)
-
-
-def _up_together(
-    tiles: Tiles,
-    rows: TiledRows,
-    runs: Passes,
-    opponent: Floats,
-    values: Floats,
-    worth: Floats,
-    plan: Floats,
-    paid: Floats,
-    worker: Worker,
-) -> None:
-    k, cuts = worker.thread, runs.up
-    for stretch in range(len(cuts)):
-        begin, stop = cuts[stretch, k], cuts[stretch, k + 1]
-        if begin < stop:
-            _bottom_up(tiles, rows, opponent, values, worth, plan, paid, begin, stop)
-        meet(worker)

@@ -11,6 +11,8 @@ Index = int
 """Of numbers, in 32 bits."""
 Number = float
 """In the storage of a run."""
+Rates = tuple[Number, Number, Number]
+"""The unit of payoffs, and what positive and negative regret are multiplied by; or twice the iteration (``called``)."""
 
 
 class Shape(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from treeplex.engines.sequence.cuda.arrays import Index, Number, RunArrays, Shape
+from treeplex.engines.sequence.cuda.arrays import Index, Rates, RunArrays, Shape
 from treeplex.engines.sequence.cuda.parts import dividing, lane_of, places_of, sizes_of, sums
 from treeplex.kernels.cuda.calls import Called, Calls, call_update
 from treeplex.kernels.cuda.kernels import SIMULATED, callee, real, select
@@ -27,10 +27,8 @@ def called_up(storage: str, dealt: bool, called: Called) -> Any:
     number, rows, most, call = real(storage), called.rows, called.actions, call_update(called)
     zero, inverse_of, (paid, below) = number(0.0), dividing(storage)[1], sums(storage)
 
-    def up_tile(
-        shape: Shape, learning: RunArrays, w: Index, lane: Index, unit: Number, t: Any, _: Any, calls: Calls
-    ) -> None:
-        """A tile of any shape; ``t``: the iteration. The arguments are those of the family's, with other meanings."""
+    def up_tile(shape: Shape, learning: RunArrays, w: Index, lane: Index, rates: Rates, calls: Calls) -> None:
+        """A tile of any shape, as the family's ``up_any``."""
         base, first, entry, slot = places_of(shape, w)
         n, form, length, children = sizes_of(shape, w)
         row, j, wide, high = lane_of(form, lane)
@@ -47,7 +45,7 @@ def called_up(storage: str, dealt: bool, called: Called) -> Any:
             if dealt:
                 value = learning.earned[at]
             else:
-                value = paid(shape, learning.plan, u(entry + u(step * length)), length, other, unit, False)
+                value = paid(shape, learning.plan, u(entry + u(step * length)), length, other, rates[0], False)
             value += below(learning.slot, u(slot + u(step * children)), children, other)
             x = learning.played[at]
             worth += select(some, select(x > zero, x, zero) * value, value)
@@ -55,7 +53,7 @@ def called_up(storage: str, dealt: bool, called: Called) -> Any:
             for r in range(rows):
                 kept[r, a] = np.float64(learning.regret[r * places + at])
         learning.slot[leave] = worth * select(some, share, -share)
-        if call(t, values, played, kept, n, calls):
+        if call(rates[1], values, played, kept, n, calls):
             for a in range(n):
                 at = u(u(u(base + u(u(a) // high)) << u(5)) + u(u(u(a) % high) * wide + j))
                 x = number(played[a])

@@ -24,8 +24,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.arrays import Ints
+from treeplex.arrays import Ints, pair
 from treeplex.compile.blocks import ClassBlocks, PlacedClassRows, RankedBlocks, RankedRows, placed
+from treeplex.compile.game import CompiledGame
+from treeplex.engines.sequence.cuda.arrays import Array
 from treeplex.kernels.cuda.kernels import cuda, kernel, real, select
 from treeplex.kernels.cuda.kernels import uint32 as u
 
@@ -53,7 +55,7 @@ class DealtRows(NamedTuple):
     not_above: npt.NDArray[Any]  # [C]
 
 
-def blocks_of(game: Any) -> RankedBlocks | ClassBlocks | None:
+def blocks_of(game: CompiledGame) -> RankedBlocks | ClassBlocks | None:
     """The operator, if its matrix would be large and nobody is paid before both have moved."""
     blocks = game.blocks
     if not isinstance(blocks, RankedBlocks | ClassBlocks) or blocks.hands < HANDS or blocks.entries < LEAST:
@@ -64,8 +66,7 @@ def blocks_of(game: Any) -> RankedBlocks | ClassBlocks | None:
 def rows_of(blocks: RankedBlocks | ClassBlocks, place: tuple[Ints, Ints]) -> tuple[DealtRows, DealtRows]:
     """Both players' rows, with sequence s of a player in ``place[player][s]``."""
     sides = placed(blocks, place) if isinstance(blocks, ClassBlocks) else _ranked(blocks, place)
-    first, second = (_words(side, 1.0 - 2.0 * player) for player, side in enumerate(sides))
-    return first, second
+    return pair(_words(side, 1.0 - 2.0 * player) for player, side in enumerate(sides))
 
 
 def _words(side: PlacedClassRows, sign: float) -> DealtRows:
@@ -105,7 +106,7 @@ def deal_kernel(storage: str) -> Any:
     number = real(storage)
     zero = number(0.0)
 
-    def deal(rows: DealtRows, plan: Any, earned: Any) -> None:
+    def deal(rows: DealtRows, plan: Array, earned: Array) -> None:
         i = u(cuda.grid(1))
         if i >= u(rows.own.shape[0]):
             return

@@ -11,16 +11,18 @@ import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
-from treeplex.compile.payoffs import Csr
+from treeplex.compile.payoffs import Csr, Payoffs
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.sequence.arrays import Learner
-from treeplex.engines.sequence.cuda.arrays import BundleLaunch, DeviceSteps, RunArrays, Shape, TileRange
+from treeplex.engines.sequence.arrays import RuleLearner, Steps
+from treeplex.engines.sequence.cuda.arrays import DeviceSteps, RunArrays, Shape, TileRange
 from treeplex.engines.sequence.cuda.bundles import bundle_kernels
-from treeplex.engines.sequence.cuda.dealt import blocks_of, deal_kernel
+from treeplex.engines.sequence.cuda.dealt import blocks_of as dealt_blocks
+from treeplex.engines.sequence.cuda.dealt import deal_kernel
 from treeplex.engines.sequence.cuda.evaluate import Evaluator, PairValues
-from treeplex.engines.sequence.cuda.kernels import DOWN, FALL, UP, kernels
+from treeplex.engines.sequence.cuda.kernels import FALL, UP, kernels
 from treeplex.engines.sequence.cuda.layout import DeviceLayout, lay_out, lay_out_dealt, no_payoffs
-from treeplex.engines.sequence.cuda.plan import BLOCK_OF_PHASES, DEAL, LaunchPlan, Phase, PlanPart
+from treeplex.engines.sequence.cuda.plan import BLOCK_OF_PHASES, DEAL, LaunchPlan, Phase, PlanPart, blocks_of, launch_of
+from treeplex.engines.sequence.learners import Learners
 from treeplex.engines.sequence.rules import payoff_range
 from treeplex.errors import ParameterError
 from treeplex.kernels.cuda.calls import Called, Calls
@@ -49,7 +51,7 @@ class SequencesOnGPU:
     def __init__(
         self,
         game: CompiledGame,
-        learners: tuple[Learner, Learner],
+        learners: Learners,
         storage: str,
         predict: float,
         turns: int,
@@ -85,7 +87,7 @@ class SequencesOnGPU:
 
     # --- what is kept -------------------------------------------------------------------------------------------------
 
-    def _sent(self, learners: tuple[Learner, Learner]) -> RunArrays:
+    def _sent(self, learners: Learners) -> RunArrays:
         layout, storage = self.layout, self.storage
         regret = self._laid_regrets(learners)
         average, plan = (self._laid(learners, name) for name in ("average", "plan"))
@@ -104,30 +106,14 @@ class SequencesOnGPU:
             send(np.zeros(1 if layout.dealt is None else layout.places, storage)),
         )
 
-    def load(self, learners: tuple[Learner, Learner]) -> None:
-        """Overwrite what is kept."""
-        self.stream.wait()
-        put(self._laid_regrets(learners), self.learning.regret)
-        for name in ("average", "plan"):
-            numbers = self._laid(learners, name)
-            if name == "plan":
-                for side in self.layout.sides:
-                    numbers[side.place[0]] = 1.0
-            put(numbers, getattr(self.learning, name))
-        if self.apart:
-            put(self._laid(learners, "strategy"), self.learning.played)
-        put(np.ones(self.layout.rows, np.uint8), self.learning.reached)
-        self._shares = False
-        if self.earlier is not None:
-            self.earlier, self._evaluator = None, None
-
-    def _laid_regrets(self, learners: Any) -> Array:
+    def _laid_regrets(self, learners: Learners) -> Array:
         """Regrets, or [rows, places] the memory of a rule."""
         if self.rule is None:
             return self._laid(learners, "regret")
         tables = [
             learner.memory[memory_places(treeplex, self.rule.memory)]
             for learner, treeplex in zip(learners, self.game.treeplexes, strict=True)
+            if isinstance(learner, RuleLearner)
         ]
         rows = [self._placed([table[row] for table in tables]) for row in range(self.rule.memory)]
         return np.concatenate([*rows, np.zeros(0 if rows else 1, self.storage)])
@@ -146,7 +132,7 @@ class SequencesOnGPU:
         """Sums over earlier blocks, by sequence."""
         self._begin_blocks(self._placed(earlier))
 
-    def _laid(self, learners: tuple[Learner, Learner], name: str) -> Array:
+    def _laid(self, learners: Learners, name: str) -> Array:
         return self._placed([getattr(learner, name) for learner in learners])
 
     def _placed(self, numbers: Sequence[Array]) -> Array:
@@ -184,16 +170,18 @@ class SequencesOnGPU:
     def fold(self) -> None:
         """End a block of both players' averages."""
         self.stream.wait()
-        if self.earlier is None:
-            self._begin_blocks(np.zeros(self.layout.places, self.storage))
-        fold(self.earlier, self.learning.average, BELOW, self.stream.numba)
+        earlier = (
+            self._begin_blocks(np.zeros(self.layout.places, self.storage)) if self.earlier is None else self.earlier
+        )
+        fold(earlier, self.learning.average, BELOW, self.stream.numba)
 
-    def _begin_blocks(self, earlier: Array) -> None:
+    def _begin_blocks(self, earlier: Array) -> Array:
         self.earlier, self._sums, self._evaluator = send(earlier), send(earlier), None
+        return self.earlier
 
     # --- iterations ---------------------------------------------------------------------------------------------------
 
-    def advance(self, steps: Any, weights: tuple[tuple[float, Floats], tuple[float, Floats]], stop: Stop) -> int:
+    def advance(self, steps: Steps, weights: tuple[tuple[float, Floats], tuple[float, Floats]], stop: Stop) -> int:
         """Iterations for each of ``steps``, or fewer if ``stop()`` says so; returns how many.
 
         ``weights``: for each player, what the plan that is played weighs in the average, and what the plans that are
@@ -269,31 +257,29 @@ class SequencesOnGPU:
             for part in phase:
                 self._launch_part(part, iteration, self.stream.numba)
 
-    def _launch_part(self, part: PlanPart, iteration: int, stream: Any) -> None:
-        kind, begin, end, player, form, number = part
-        if kind == BLOCK_OF_PHASES:
-            self._launch_block(begin, end, iteration, 1, stream)
+    def _launch_part(self, part: PlanPart, iteration: int, stream: object, *, idle: bool = False) -> None:
+        """Launch a part, or its kernel without work."""
+        if part.kind == BLOCK_OF_PHASES:
+            self._launch_block(part.begin, part.end, iteration, 0 if idle else 1, stream)
             return
         shape, learning, steps = self.shape, self.learning, self.steps
-        if kind == DEAL:
-            own = self.dealt[player]
+        if part.kind == DEAL:
+            own = self.dealt[part.player]
             deal_kernel(self.storage)[-(-len(own.own) // BLOCK), BLOCK, stream](own, learning.plan, learning.earned)
             return
-        if number >= 0:
-            bundle = self.layout.sides[player].bundles[number]
-            made = bundle_kernels(self.storage, self.predict > 0.0, bundle.lengths)
-            tiles, which = bundle.tiles, BundleLaunch(*bundle[1:], player, iteration)
-            chosen = made.up if kind == UP else made.down
+        made = self.kernels
+        if part.bundle >= 0:
+            lengths = self.layout.sides[part.player].bundles[part.bundle].lengths
+            up, down = bundle_kernels(self.storage, self.predict > 0.0, lengths)
         else:
-            tiles, which = end - begin, TileRange(begin, end, player, iteration)
-            chosen = self.kernels.up[form] if kind == UP else self.kernels.fall if kind == FALL else self.kernels.down
-        launch = chosen[-(-tiles * LANES // BLOCK), BLOCK, stream]
-        if kind == UP:
-            launch(shape, learning, steps, which, self.layout.unit, self.more)
+            up, down = made.up[part.form], made.fall if part.kind == FALL else made.down
+        blocks, which = launch_of(self.layout, part, iteration, idle)
+        if part.kind == UP:
+            up[blocks, BLOCK, stream](shape, learning, steps, which, self.layout.unit, self.more)
         else:
-            launch(shape, learning, steps, which)
+            down[blocks, BLOCK, stream](shape, learning, steps, which)
 
-    def _launch_block(self, begin: int, end: int, iteration: int, count: int, stream: Any) -> None:
+    def _launch_block(self, begin: int, end: int, iteration: int, count: int, stream: object) -> None:
         which = TileRange(begin, end, 0, iteration)
         self.kernels.block[1, THREADS, stream](
             self.shape, self.learning, self.steps, self.table, which, count, self.layout.unit, self.more
@@ -304,49 +290,16 @@ class SequencesOnGPU:
 
     def _launch_shares(self) -> None:
         tiles = len(self.layout.tiles)
-        self.kernels.share[-(-tiles * LANES // BLOCK), BLOCK, self.stream.numba](self.shape, self.learning, tiles)
+        self.kernels.share[blocks_of(tiles), BLOCK, self.stream.numba](self.shape, self.learning, tiles)
 
     def _compile(self) -> None:
         """Launch everything once without work, so that it can be recorded."""
         if SIMULATED:
             return
-        stream, arguments = self.stream.numba, (self.shape, self.learning, self.steps)
-        scale = self.layout.unit, self.more
-        parts = [part for phase in self.plan.phases for part in phase]
-        nothing, empty = TileRange(0, 0, 0, 0), BundleLaunch(0, 0, 0, 0, 0, 0)
-        for form in {part.form for part in parts if part.kind == UP and part.bundle < 0}:
-            self.kernels.up[form][1, BLOCK, stream](*arguments, nothing, *scale)
-        for kind, made in ((DOWN, self.kernels.down), (FALL, self.kernels.fall)):
-            if any(part.kind == kind for part in parts):
-                made[1, BLOCK, stream](*arguments, nothing)
-        for lengths in {bundle.lengths for side in self.layout.sides for bundle in side.bundles}:
-            made = bundle_kernels(self.storage, self.predict > 0.0, lengths)
-            made.up[1, BLOCK, stream](*arguments, empty, *scale)
-            made.down[1, BLOCK, stream](*arguments, empty)
-        if any(part.kind == BLOCK_OF_PHASES for part in parts):
-            self._launch_block(0, 0, 0, 0, stream)
-        for part in [part for part in parts if part.kind == DEAL]:
-            self._launch_part(part, 0, stream)
+        for part in [part for phase in self.plan.phases for part in phase]:
+            self._launch_part(part, 0, self.stream.numba, idle=True)
         self._tick(0)
         self.stream.wait()
-
-    @property
-    def bytes(self) -> int:
-        """What an iteration must move at least, filled-up entries included; see ``moved``."""
-        return moved(self.layout, self.storage, self.predict > 0.0)
-
-
-def moved(layout: DeviceLayout, storage: str, predict: bool) -> int:
-    """Bytes that an iteration reads and writes at least, if nothing is skipped; entries as they are filled up."""
-    size = np.dtype(storage).itemsize
-    sequences = sum(len(side.place) for side in layout.sides)
-    infosets = sum(len(side.home) for side in layout.sides)
-    bundled = sum(bundle.tiles for side in layout.sides for bundle in side.bundles) * LANES
-    state = (9 if predict else 7) * size * sequences + (3 * size + 8) * infosets + 3 * size * (infosets - bundled)
-    if layout.dealt is not None:
-        hands = sum(array.nbytes for side in layout.dealt for array in side)
-        return state + hands + 3 * size * sequences + layout.tiles.nbytes * 2
-    return state + len(layout.column) * (4 + layout.value.itemsize) + layout.tiles.nbytes * 2
 
 
 def memory_places(treeplex: Treeplex, rows: int) -> Array:
@@ -372,22 +325,22 @@ def device_bytes(layout: DeviceLayout, storage: str, beside: int) -> int:
     return fixed + learning + evaluation
 
 
-def laid_out(game: Any, storage: str, *, bundled: bool = True) -> DeviceLayout:
+def laid_out(game: CompiledGame, storage: str, *, bundled: bool = True) -> DeviceLayout:
     """The layout of a game, with sums over hands in place of its payoff matrix where that is large."""
-    blocks = blocks_of(game)
+    blocks = dealt_blocks(game)
     if blocks is not None:
         return lay_out_dealt(game.treeplexes, blocks, bundled=bundled)
     return lay_out(game.treeplexes, payoff_sides(game), storage, bundled=bundled)
 
 
-def unmoved(game: Any, layout: DeviceLayout) -> tuple[Csr, Csr]:
+def unmoved(game: CompiledGame, layout: DeviceLayout) -> tuple[Csr, Csr]:
     """The payoff matrix, as far as it tells what is paid to a player that has not moved."""
     if layout.dealt is None:
         return payoff_sides(game)
     return no_payoffs(game.treeplexes[0]), no_payoffs(game.treeplexes[1])
 
 
-def payoff_sides(game: Any) -> tuple[Csr, Csr]:
+def payoff_sides(game: CompiledGame) -> tuple[Csr, Csr]:
     """The sparse payoff matrix by player 0's sequences, and by player 1's."""
-    operator = game.operator if isinstance(game.operator.rows, Csr) else game.payoffs
+    operator = game.operator if isinstance(game.operator, Payoffs) else game.payoffs
     return operator.rows, operator.columns

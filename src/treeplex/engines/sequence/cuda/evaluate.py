@@ -10,13 +10,22 @@ import numpy as np
 
 from treeplex.arrays import Ints
 from treeplex.compile.payoffs import Csr
-from treeplex.engines.sequence.cuda.arrays import BundleLaunch, DeviceSteps, Index, Number, RunArrays, Shape, TileRange
+from treeplex.engines.sequence.cuda.arrays import (
+    Array,
+    BundleLaunch,
+    DeviceSteps,
+    Index,
+    Number,
+    RunArrays,
+    Shape,
+    TileRange,
+)
 from treeplex.engines.sequence.cuda.bundles import bundle_kernels
 from treeplex.engines.sequence.cuda.dealt import deal_kernel
 from treeplex.engines.sequence.cuda.kernels import FALL, kernels
 from treeplex.engines.sequence.cuda.layout import DeviceLayout
 from treeplex.engines.sequence.cuda.parts import lane_of, places_of, sizes_of, sums
-from treeplex.engines.sequence.cuda.plan import LaunchPlan, PlanPart
+from treeplex.engines.sequence.cuda.plan import LaunchPlan, PlanPart, blocks_of, launch_of
 from treeplex.kernels.cuda.graphs import Stream
 from treeplex.kernels.cuda.kernels import (
     BLOCK,
@@ -107,37 +116,31 @@ class Evaluator:
                 for part in phase:
                     self._best(kept, part)
         grid = PARTS, BLOCK, self.stream.numba
-        _run_sum()[grid](self.paid, 0, int(self.layout.sides[1].place[0]) // LANES, self.sums, VALUE)
+        _run_sum[grid](self.paid, 0, int(self.layout.sides[1].place[0]) // LANES, self.sums, VALUE)
         for player, (side, root) in enumerate(zip(self.layout.sides, self.roots, strict=True)):
-            _run_sum()[grid](self.slot, side.root, side.root + side.roots, self.sums, RESPONSE + player)
-            _picked_sum()[grid](kept.plan, root.places, root.value, root.count, self.sums, PAID + player)
+            _run_sum[grid](self.slot, side.root, side.root + side.roots, self.sums, RESPONSE + player)
+            _picked_sum[grid](kept.plan, root.places, root.value, root.count, self.sums, PAID + player)
 
     def _make_plans(self, kept: RunArrays) -> None:
         """Realization plans of the average strategies: the way down, with nothing to be added to averages."""
         made, stream = kernels("float64", False), self.stream.numba
         tiles = len(self.layout.tiles)
-        made.share[_blocks(tiles), BLOCK, stream](self.shape, kept, tiles)
+        made.share[blocks_of(tiles), BLOCK, stream](self.shape, kept, tiles)
         for player in (0, 1):
             for part in [part for phase in self.plan.heights[player][1] for part in phase]:
+                chosen = made.fall if part.kind == FALL else made.down
                 if part.bundle >= 0:
                     bundle = self.layout.sides[player].bundles[part.bundle]
-                    chosen, tiles = bundle_kernels("float64", False, bundle.lengths).down, bundle.tiles
-                    which: Any = BundleLaunch(*bundle[1:], player, 0)
-                else:
-                    chosen, tiles = made.fall if part.kind == FALL else made.down, part.end - part.begin
-                    which = TileRange(part.begin, part.end, player, 0)
-                chosen[_blocks(tiles), BLOCK, stream](self.shape, kept, self.steps, which)
+                    chosen = bundle_kernels("float64", False, bundle.lengths).down
+                blocks, which = launch_of(self.layout, part)
+                chosen[blocks, BLOCK, stream](self.shape, kept, self.steps, which)
 
     def _best(self, kept: RunArrays, part: PlanPart) -> None:
-        shape, layout = self.shape, self.layout
+        chosen = _best(self.dealt is not None)
         if part.bundle >= 0:
-            bundle = layout.sides[part.player].bundles[part.bundle]
-            chosen, tiles = _bundle_best(bundle.lengths), bundle.tiles
-            which: Any = BundleLaunch(*bundle[1:], part.player, 0)
-        else:
-            chosen, tiles = _best(self.dealt is not None), part.end - part.begin
-            which = TileRange(part.begin, part.end, part.player, 0)
-        chosen[_blocks(tiles), BLOCK, self.stream.numba](shape, kept, self.paid, which, layout.unit)
+            chosen = _bundle_best(self.layout.sides[part.player].bundles[part.bundle].lengths)
+        blocks, which = launch_of(self.layout, part)
+        chosen[blocks, BLOCK, self.stream.numba](self.shape, kept, self.paid, which, self.layout.unit)
 
 
 class _Root:
@@ -150,12 +153,8 @@ class _Root:
         self.places = send(np.append(other[side.column[:end]], 0).astype(np.uint32))
 
 
-def _blocks(tiles: int) -> int:
-    return -(-tiles * LANES // BLOCK)
-
-
 @callee
-def _written(paid: Any, row: Index, lane: Index, total: Number) -> None:
+def _written(paid: Array, row: Index, lane: Index, total: Number) -> None:
     """What a tile pays under both plans, by its first row."""
     total = column_sum(total, u(0), u(1), u(32))
     if lane == u(0):
@@ -168,7 +167,7 @@ def _best(dealt: bool) -> Any:
     zero, lowest = number(0.0), number(LOWEST)
     by_payoffs, below = sums("float64")
 
-    def best(shape: Shape, learning: RunArrays, paid: Any, which: TileRange, unit: Number) -> None:
+    def best(shape: Shape, learning: RunArrays, paid: Array, which: TileRange, unit: Number) -> None:
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
         w, lane = u(u(which.begin) + u(me >> u(5))), u(me & u(31))
         if w < u(which.end):
@@ -201,7 +200,7 @@ def _bundle_best(lengths: tuple[int, ...]) -> Any:
     n, entries = len(lengths), sum(lengths)
     starts = tuple(sum(lengths[:a]) for a in range(n))
 
-    def best(shape: Shape, learning: RunArrays, paid: Any, which: BundleLaunch, unit: Number) -> None:
+    def best(shape: Shape, learning: RunArrays, paid: Array, which: BundleLaunch, unit: Number) -> None:
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
         tile, lane = u(me >> u(5)), u(me & u(31))
         if tile < u(which.tiles):
@@ -224,7 +223,7 @@ def _bundle_best(lengths: tuple[int, ...]) -> Any:
 
 
 @callee
-def _added(total: Number, sums: Any, at: Index) -> None:
+def _added(total: Number, sums: Array, at: Index) -> None:
     """The sum over a block, in a fixed order."""
     shared = cuda.shared.array(BLOCK, dtype=FLOAT)
     me, half = cuda.threadIdx.x, BLOCK // 2
@@ -241,25 +240,19 @@ def _added(total: Number, sums: Any, at: Index) -> None:
         sums[at * PARTS + cuda.blockIdx.x] = shared[0]
 
 
-@cache
-def _run_sum() -> Any:
-    def run_sum(numbers: Any, begin: Index, end: Index, sums: Any, at: Index) -> None:
-        total, i = FLOAT(0.0), begin + cuda.grid(1)
-        while i < end:
-            total += numbers[i]
-            i += cuda.gridsize(1)
-        _added(total, sums, at)
-
-    return kernel(run_sum)
+@kernel
+def _run_sum(numbers: Array, begin: Index, end: Index, sums: Array, at: Index) -> None:
+    total, i = FLOAT(0.0), begin + cuda.grid(1)
+    while i < end:
+        total += numbers[i]
+        i += cuda.gridsize(1)
+    _added(total, sums, at)
 
 
-@cache
-def _picked_sum() -> Any:
-    def picked_sum(numbers: Any, places: Any, values: Any, count: Index, sums: Any, at: Index) -> None:
-        total, i = FLOAT(0.0), cuda.grid(1)
-        while i < count:
-            total += values[i] * numbers[places[i]]
-            i += cuda.gridsize(1)
-        _added(total, sums, at)
-
-    return kernel(picked_sum)
+@kernel
+def _picked_sum(numbers: Array, places: Array, values: Array, count: Index, sums: Array, at: Index) -> None:
+    total, i = FLOAT(0.0), cuda.grid(1)
+    while i < count:
+        total += values[i] * numbers[places[i]]
+        i += cuda.gridsize(1)
+    _added(total, sums, at)

@@ -14,6 +14,7 @@ fastmath, no atomics: the same input gives the same bits. A warp owns the tiles 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from treeplex.engines.sequence.cuda.arrays import Array, DeviceSteps, Index, Num
 from treeplex.engines.sequence.cuda.called import called_up
 from treeplex.engines.sequence.cuda.down import going_down
 from treeplex.engines.sequence.cuda.parts import dividing, lane_of, places_of, sizes_of
-from treeplex.engines.sequence.cuda.up import going_up
+from treeplex.engines.sequence.cuda.up import Ups, going_up
 from treeplex.kernels.cuda.calls import Called, Calls
 from treeplex.kernels.cuda.kernels import column_sum, cuda, kernel, real, select
 from treeplex.kernels.cuda.kernels import uint32 as u
@@ -46,88 +47,57 @@ class Kernels(NamedTuple):
 @cache
 def kernels(storage: str, predict: bool, dealt: bool = False, called: Called | None = None) -> Kernels:
     """The kernels of one storage; ``dealt``: are payoffs found before? ``called``: a rule in place of the family's."""
-    if called is None:
-        up: tuple[Any, ...] = tuple(_up_kernel(storage, predict, dealt, form) for form in (BOTTOM, ONE, SEVERAL, ANY))
-        up_any = going_up(storage, predict, dealt).any
-    else:
-        up, up_any = (_called_kernel(storage, dealt, called),) * 4, called_up(storage, dealt, called)
+    parts = going_up(storage, predict, dealt) if called is None else Ups(*[called_up(storage, dealt, called)] * 4)
+    down, fall = (_down_kernel(storage, part) for part in going_down(storage))
     return Kernels(
-        up,
-        _down_kernel(storage, False),
-        _down_kernel(storage, True),
-        _block_kernel(storage, up_any, called),
+        tuple(_up_kernel(storage, part, called is None) for part in parts),
+        down,
+        fall,
+        _block_kernel(storage, parts.any, called),
         _share_kernel(storage),
         _enter_kernel(storage),
-        _tick_kernel,
+        _tick,
     )
 
 
-def _up_kernel(storage: str, predict: bool, dealt: bool, form: int) -> Any:
-    number, (up_one, up_several, up_any) = real(storage), going_up(storage, predict, dealt)
+@cache
+def _up_kernel(storage: str, up_tile: Callable[..., None], kept: bool) -> Any:
+    number = real(storage)
 
     def up(
-        shape: Shape, learning: RunArrays, steps: DeviceSteps, which: TileRange, unit: Number, predicted: Number
+        shape: Shape, learning: RunArrays, steps: DeviceSteps, which: TileRange, unit: Number, more: Number | Calls
     ) -> None:
         i = u(steps.clock[0] + which.iteration)
         positive, negative = number(steps.told[u(i << u(2))]), number(steps.told[u(u(i << u(2)) + u(1))])
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
         w, lane = u(u(which.begin) + u(me >> u(5))), u(me & u(31))
         if w < u(which.end):
-            if form == BOTTOM:
-                up_one(shape, learning, w, lane, number(unit), positive, negative, number(predicted), False, False)
-            elif form == ONE:
-                up_one(shape, learning, w, lane, number(unit), positive, negative, number(predicted), True, False)
-            elif form == SEVERAL:
-                up_several(shape, learning, w, lane, number(unit), positive, negative, number(predicted), False)
-            else:
-                up_any(shape, learning, w, lane, number(unit), positive, negative, number(predicted))
+            up_tile(shape, learning, w, lane, (number(unit), positive, negative), more)
 
-    return kernel(up)
-
-
-def _called_kernel(storage: str, dealt: bool, called: Called) -> Any:
-    number, up_tile = real(storage), called_up(storage, dealt, called)
-
-    def up(shape: Shape, learning: RunArrays, steps: DeviceSteps, which: TileRange, unit: Number, calls: Calls) -> None:
-        t = number(steps.told[u(u(steps.clock[0] + which.iteration) << u(2))])
-        me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
-        w, lane = u(u(which.begin) + u(me >> u(5))), u(me & u(31))
-        if w < u(which.end):
-            up_tile(shape, learning, w, lane, number(unit), t, t, calls)
-
-    return kernel(up, kept=False)
+    return kernel(up, kept=kept)
 
 
 @cache
-def _down_kernel(storage: str, fast: bool) -> Any:
-    number, (down, fall) = real(storage), going_down(storage)
+def _down_kernel(storage: str, down_tile: Callable[..., None]) -> Any:
+    number = real(storage)
 
     def go_down(shape: Shape, learning: RunArrays, steps: DeviceSteps, which: TileRange) -> None:
         weight = number(steps.told[u(4 * (steps.clock[0] + which.iteration) + 2 + which.player)])
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
         w, lane = u(u(which.begin) + u(me >> u(5))), u(me & u(31))
         if w < u(which.end):
-            if fast:
-                fall(shape, learning, w, lane, weight)
-            else:
-                down(shape, learning, w, lane, weight)
+            down_tile(shape, learning, w, lane, weight)
 
     return kernel(go_down)
 
 
-def _block_kernel(storage: str, up_any: Any, called: Called | None) -> Any:
+def _block_kernel(storage: str, up_any: Callable[..., None], called: Called | None) -> Any:
     number, (down, fall) = real(storage), going_down(storage)
 
     def block(
-        shape: Shape,
-        learning: RunArrays,
-        steps: DeviceSteps,
-        phases: Array,
-        which: TileRange,
-        count: Index,
-        unit: Number,
-        predicted: Number,
-    ) -> None:
+        shape: Shape, learning: RunArrays, steps: DeviceSteps, phases: Array, which: TileRange, count: Index,
+        unit: Number, more: Number | Calls,
+    ) -> None:  # fmt: skip
         """Phases ``begin`` to ``end``, ``count`` times; phases [P, 4]: kind, first tile, end, player."""
         me = u(cuda.threadIdx.x)
         lane, warp, warps = u(me & u(31)), u(me >> u(5)), u(u(cuda.blockDim.x) >> u(5))
@@ -140,7 +110,7 @@ def _block_kernel(storage: str, up_any: Any, called: Called | None) -> Any:
                 weight = number(steps.told[u(u(i << u(2)) + u(2 + phases[p, 3]))])
                 while w < end:
                     if kind == UP:
-                        up_any(shape, learning, w, lane, number(unit), positive, negative, predicted)
+                        up_any(shape, learning, w, lane, (number(unit), positive, negative), more)
                     elif kind == DOWN:
                         down(shape, learning, w, lane, weight)
                     else:
@@ -191,9 +161,7 @@ def _enter_kernel(storage: str) -> Any:
     return kernel(enter)
 
 
+@kernel
 def _tick(steps: DeviceSteps, count: Index) -> None:
     if cuda.grid(1) == 0:
         steps.clock[0] += count
-
-
-_tick_kernel = kernel(_tick)

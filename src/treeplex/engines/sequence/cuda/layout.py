@@ -25,12 +25,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.arrays import Ints
+from treeplex.arrays import Ints, Longs
 from treeplex.compile.blocks import ClassBlocks, RankedBlocks
 from treeplex.compile.payoffs import Csr
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.cuda.dealt import DealtRows, rows_of
-from treeplex.engines.sequence.tiles import common_unit, measure
+from treeplex.engines.sequence.tiles import common_unit, fill, longest_rows, measured, row_lengths
 from treeplex.errors import GameError
 from treeplex.kernels.jit import kernel
 
@@ -38,6 +38,7 @@ Words = npt.NDArray[np.uint32]
 Numbers = npt.NDArray[Any]
 
 LANES: Final = 32
+BITS: Final = LANES.bit_length() - 1
 NOWHERE: Final = 1  # the place of a number that is always 0
 NOBODY: Final = 0xFFFFFFFF
 BASE, HOME, ENTRY, SLOT, ACTIONS, SHAPE, LENGTH, CHILDREN, WORDS = range(9)
@@ -114,7 +115,7 @@ def width(n: int, infosets: int) -> int:
 class _Section(NamedTuple):
     """Infosets of one height and one number of actions, in order, cut into tiles of ``wide``."""
 
-    members: npt.NDArray[np.int64]
+    members: Longs
     height: int
     actions: int
     wide: int
@@ -160,8 +161,9 @@ def lay_out(
     homes = home + LANES  # lanes beyond the last infoset read, and do nothing with it
     lengths, children = np.zeros(row, dtype=np.int32), np.zeros(row, dtype=np.int32)
     for treeplex, side, numbering in zip(treeplexes, sides, numbered, strict=True):
-        _longest(numbering.place, _lengths(side), lengths)
-        _longest(numbering.place, np.bincount(treeplex.parent, minlength=treeplex.sequences).astype(np.int32), children)
+        longest_rows(numbering.place, row_lengths(side), BITS, lengths)
+        below = np.bincount(treeplex.parent, minlength=treeplex.sequences).astype(np.int32)
+        longest_rows(numbering.place, below, BITS, children)
     for numbering in numbered:
         numbering.even(lengths, children)
     entry = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
@@ -182,36 +184,18 @@ def lay_out(
         root = 1 + (roots[0] if player else 0)
         _hang(*treeplex, own.home, own.place, slot, root, above, owner, leave)
         numbers = side.data if unit is None else np.rint(side.data / unit)
-        _fill(
-            side.start,
-            side.column,
-            (numbers if player == 0 else -numbers).astype(value.dtype),
-            own.place,
-            numbered[1 - player].place,
-            entry,
-            column,
-            value,
-        )
+        paid, other = (numbers if player == 0 else -numbers).astype(value.dtype), numbered[1 - player].place
+        fill(side.start, side.column, paid, own.place, other, BITS, entry, column, value)
         found.append(own.side(root, roots[player]))
     sides_ = (found[0], found[1])
     return DeviceLayout(sides_, tiles, above, owner, leave, column, value, unit or 1.0, row, int(slot[-1]))
 
 
-def _lengths(side: Csr) -> Ints:
-    """[S] payoffs of each sequence; what is paid without a move of one's own teaches nothing."""
-    lengths = np.diff(side.start)
-    lengths[0] = 0
-    return lengths
-
-
 def _sections(treeplex: Treeplex, side: Csr, bundled: bool) -> list[_Section]:
     """Infosets by height, number of actions and lengths of rows: bundles first, tiles of several steps last."""
-    lengths, actions = _lengths(side), treeplex.actions
-    infosets = treeplex.infosets
-    height, amount = np.zeros(infosets, dtype=np.int32), np.zeros(infosets, dtype=np.int32)
-    shape, children = np.zeros(infosets, dtype=np.uint64), np.zeros(treeplex.sequences, dtype=np.int32)
-    measure(treeplex.first, treeplex.parent, lengths, children, height, amount, shape)
-    if infosets == 0:
+    lengths, actions = row_lengths(side), treeplex.actions
+    height, amount, shape, _ = measured(treeplex, lengths)
+    if treeplex.infosets == 0:
         return []
     alike = (shape >> np.uint64(40)) | (amount.astype(np.uint64) & np.uint64(0xFFFF)) << np.uint64(24)
     kind = actions.astype(np.uint64) | height.astype(np.uint64) << np.uint64(24)
@@ -231,11 +215,11 @@ def _sections(treeplex: Treeplex, side: Csr, bundled: bool) -> list[_Section]:
 
 
 def _bundles(
-    members: npt.NDArray[np.int64], alike: npt.NDArray[np.uint64], n: int, treeplex: Treeplex, lengths: Ints
-) -> tuple[list[_Section], npt.NDArray[np.int64]]:
+    members: Longs, alike: npt.NDArray[np.uint64], n: int, treeplex: Treeplex, lengths: Ints
+) -> tuple[list[_Section], Longs]:
     """Those of ``members`` that are many and have equal lengths of rows, and the others."""
     found: list[_Section] = []
-    left: list[npt.NDArray[np.int64]] = []
+    left: list[Longs] = []
     for begin, end in _runs(alike) if len(members) * n >= BUNDLE else ((0, len(members)),):
         part = members[begin:end]
         own = lengths[treeplex.first[part][:, None] + np.arange(n)] if len(part) * n >= BUNDLE else None
@@ -290,7 +274,7 @@ class _Numbering:
             self.tiles[tile : tile + shape[0], LENGTH] = own[:, 0]
             self.tiles[tile : tile + shape[0], CHILDREN] = below[:, 0]
 
-    def point(self, entry: npt.NDArray[np.int64], slot: npt.NDArray[np.int64]) -> None:
+    def point(self, entry: Longs, slot: Longs) -> None:
         """First rows of entries and slots of each tile."""
         for section, tile, _, _ in self.spans:
             own = self.tiles[tile : tile + section.tiles]
@@ -329,12 +313,12 @@ class _Numbering:
 @kernel
 def _place(
     first: Ints,
-    members: npt.NDArray[np.int64],
+    members: Longs,
     wide: int,
     row: int,
     start: int,
-    home: npt.NDArray[np.int64],
-    place: npt.NDArray[np.int64],
+    home: Longs,
+    place: Longs,
 ) -> None:
     """Homes of ``members`` and places of their sequences, from ``row`` and ``start`` on; both modified in place."""
     high = LANES // wide
@@ -349,20 +333,12 @@ def _place(
 
 
 @kernel
-def _longest(place: npt.NDArray[np.int64], lengths: Ints, longest: Ints) -> None:
-    """The longest of each row; ``longest`` is modified in place."""
-    for s in range(1, len(place)):
-        row = place[s] // LANES
-        longest[row] = max(longest[row], lengths[s])
-
-
-@kernel
 def _hang(
     first: Ints,
     parent: Ints,
-    home: npt.NDArray[np.int64],
-    place: npt.NDArray[np.int64],
-    slot: npt.NDArray[np.int64],
+    home: Longs,
+    place: Longs,
+    slot: Longs,
     root: int,
     above: Words,
     owner: Words,
@@ -383,22 +359,3 @@ def _hang(
         else:
             leave[home[i]] = root + hung[0]
         hung[s] += 1
-
-
-@kernel
-def _fill(
-    start: Ints,
-    columns: Ints,
-    numbers: Numbers,
-    place: npt.NDArray[np.int64],
-    other: npt.NDArray[np.int64],
-    entry: npt.NDArray[np.int64],
-    column: Words,
-    value: Numbers,
-) -> None:
-    """Rows of a sparse matrix into rows of entries; the last two are modified in place."""
-    for s in range(1, len(place)):
-        at = entry[place[s] // LANES] * LANES + place[s] % LANES
-        for e in range(start[s], start[s + 1]):
-            column[at], value[at] = other[columns[e]], numbers[e]
-            at += LANES

@@ -7,8 +7,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from treeplex.engines.sequence.cuda.arrays import BundleLaunch, TileRange
 from treeplex.engines.sequence.cuda.kernels import ANY, BOTTOM, DOWN, FALL, ONE, SEVERAL, UP
 from treeplex.engines.sequence.cuda.layout import ACTIONS, LENGTH, SHAPE, DeviceLayout
+from treeplex.kernels.cuda.kernels import BLOCK, LANES
 from treeplex.updates.turns import SIMULTANEOUS
 
 BLOCK_OF_PHASES, DEAL = 3, 4
@@ -33,6 +35,24 @@ class PlanPart(NamedTuple):
 
 Phase = tuple[PlanPart, ...]
 """Parts that do not need each other."""
+
+
+def launch_of(
+    layout: DeviceLayout, part: PlanPart, iteration: int = 0, idle: bool = False
+) -> tuple[int, TileRange | BundleLaunch]:
+    """How many blocks of threads work on a part, and what its kernel is told; ``idle``: to do nothing."""
+    if idle:
+        nothing = TileRange(0, 0, 0, 0) if part.bundle < 0 else BundleLaunch(0, 0, 0, 0, 0, 0)
+        return 1, nothing
+    if part.bundle < 0:
+        return blocks_of(part.end - part.begin), TileRange(part.begin, part.end, part.player, iteration)
+    bundle = layout.sides[part.player].bundles[part.bundle]
+    return blocks_of(bundle.tiles), BundleLaunch(*bundle[1:], part.player, iteration)
+
+
+def blocks_of(tiles: int) -> int:
+    """How many blocks have a warp for each tile; at least one."""
+    return max(1, -(-tiles * LANES // BLOCK))
 
 
 class LaunchPlan:

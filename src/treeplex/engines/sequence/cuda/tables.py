@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.arrays import Floats
+from treeplex.arrays import Floats, pair
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.evaluation import Evaluation
 from treeplex.engines.protocol import Cost, Engine, Profile, Scheme, Stop, never, packed
@@ -18,7 +18,7 @@ from treeplex.engines.sequence.cuda.engine import STRETCH, device_bytes, laid_ou
 from treeplex.engines.sequence.cuda.engine import SequencesOnGPU as DeviceArrays
 from treeplex.engines.sequence.engine import SequenceEngine, SequenceTables, TabularProfile, require_finite
 from treeplex.engines.sequence.evaluate import in_payoffs
-from treeplex.engines.sequence.learners import normalised, steps
+from treeplex.engines.sequence.learners import Learners, normalised, steps
 from treeplex.errors import ParameterError
 from treeplex.kernels.cuda.found import require, require_memory
 from treeplex.tensors import Tensors, leaves
@@ -43,7 +43,7 @@ class DeviceTables(NamedTuple):
     game: CompiledGame
 
     @property
-    def learners(self) -> Any:
+    def learners(self) -> Learners:
         """Copies in the game's order: what is reported and saved."""
         if self.device.rule is not None:
             return self._rule_learners()
@@ -52,18 +52,16 @@ class DeviceTables(NamedTuple):
         strategy = normalised(self.game, (np.maximum(played[0], 0.0), np.maximum(played[1], 0.0)))
         for player in (0, 1):
             regret[player][0], plan[player][0], average[player][0] = 0.0, 1.0, self.empty[player]
-        first, second = (
+        return pair(
             Learner(regret[player], average[player], strategy[player].astype(regret[player].dtype), plan[player])
             for player in (0, 1)
         )
-        return first, second
 
     def _rule_learners(self) -> tuple[RuleLearner, RuleLearner]:
         average, plan, strategy = (self.device.fetched(name) for name in ("average", "plan", "played"))
         for player in (0, 1):
             strategy[player][0], plan[player][0], average[player][0] = 1.0, 1.0, self.empty[player]
-        first, second = map(RuleLearner, self.device.memory(), average, strategy, plan)
-        return first, second
+        return pair(map(RuleLearner, self.device.memory(), average, strategy, plan))
 
     @property
     def earlier(self) -> Earlier:
@@ -131,15 +129,14 @@ class CudaSequenceEngine(Engine):
 
     def send(self, tables: SequenceTables, scheme: Scheme) -> DeviceTables:
         """Copy tables of the CPU to the device."""
-        learners: Any = tables.learners
         device, rule = require(self.device), scheme.rule if isinstance(scheme.rule, Rule) else None
         predict = 0.0 if isinstance(scheme.rule, Rule) else scheme.rule.predict
         layout = laid_out(self.game, self.storage, bundled=rule is None)
         need = device_bytes(layout, self.storage, int(predict > 0.0) if rule is None else rule.memory)
         advice = 'storage="float32" or backend="cpu"' if self.storage == "float64" else 'backend="cpu"'
         require_memory(device, need, f"Solving {self.game.name} with {self.storage} numbers", advice)
-        arrays = DeviceArrays(self.game, learners, self.storage, predict, scheme.turns, layout, rule)
-        first, second = (float(learner.average[0]) for learner in learners)
+        arrays = DeviceArrays(self.game, tables.learners, self.storage, predict, scheme.turns, layout, rule)
+        first, second = (float(learner.average[0]) for learner in tables.learners)
         if tables.earlier:
             arrays.load_earlier(tables.earlier)
             first, second = first + float(tables.earlier[0][0]), second + float(tables.earlier[1][0])

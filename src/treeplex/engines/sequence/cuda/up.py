@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
-from treeplex.engines.sequence.cuda.arrays import Index, Number, RunArrays, Shape
+from treeplex.engines.sequence.cuda.arrays import Index, Number, Rates, RunArrays, Shape
 from treeplex.engines.sequence.cuda.parts import dividing, lane_of, places_of, sizes_of, sums
 from treeplex.kernels.cuda.kernels import callee, column_sum, real, rule, select
 from treeplex.kernels.cuda.kernels import uint32 as u
@@ -15,8 +15,9 @@ decayed: Any = rule(rules.decayed, where=select)
 
 
 class Ups(NamedTuple):
-    """Parts of kernels, by the form of a tile."""
+    """Parts of kernels, by the form of a tile: of one step without children, of one step, of several; of any."""
 
+    bottom: Any
     one: Any
     several: Any
     any: Any
@@ -25,26 +26,17 @@ class Ups(NamedTuple):
 @cache
 def learner(storage: str, predict: bool) -> Any:
     """How a sequence learns."""
-    zero = real(storage)(0.0)
+    number = real(storage)
+    zero = number(0.0)
 
     @callee
-    def learn(
-        learning: RunArrays,
-        at: Index,
-        old: Number,
-        value: Number,
-        worth: Number,
-        positive: Number,
-        negative: Number,
-        predicted: Number,
-    ) -> Any:
-        """New regret of a sequence; returns what it is played in proportion to."""
-        instantaneous = value - worth
-        r = decayed(old + instantaneous, positive, negative, zero) + zero
+    def learn(learning: RunArrays, at: Index, old: Number, gain: Number, rates: Rates, predicted: Number) -> Any:
+        """New regret of a sequence that gained so much; returns what it is played in proportion to."""
+        r = decayed(old + gain, rates[1], rates[2], zero) + zero
         if r != old:
             learning.regret[at] = r
         if predict:
-            r = r + predicted * instantaneous
+            r = r + number(predicted) * gain
         q = select(r > zero, r, zero)
         if predict:
             learning.played[at] = q
@@ -54,24 +46,13 @@ def learner(storage: str, predict: bool) -> Any:
 
 
 @cache
-def up_of_one(storage: str, predict: bool, dealt: bool) -> Any:
-    """How a tile of one step goes up."""
+def up_of_one(storage: str, predict: bool, dealt: bool, children: bool, eager: bool) -> Any:
+    """How a tile of one step goes up; ``children``: are there any? ``eager``: as ``parts.sums``."""
     number, (paid, below), learn = real(storage), sums(storage), learner(storage, predict)
     zero, inverse_of = number(0.0), dividing(storage)[1]
 
     @callee
-    def up_one(
-        shape: Shape,
-        learning: RunArrays,
-        w: Index,
-        lane: Index,
-        unit: Number,
-        positive: Number,
-        negative: Number,
-        predicted: Number,
-        children: Index,
-        eager: bool,
-    ) -> None:
+    def up_one(shape: Shape, learning: RunArrays, w: Index, lane: Index, rates: Rates, predicted: Number) -> None:
         """A tile of one step."""
         base, first, entry, slot = places_of(shape, w)
         n, form, length, below_each = sizes_of(shape, w)
@@ -83,7 +64,7 @@ def up_of_one(storage: str, predict: bool, dealt: bool) -> Any:
         if row < n:
             old = learning.regret[at]
             played = learning.played[at] if predict else old
-            value = learning.earned[at] if dealt else paid(shape, learning.plan, entry, length, lane, unit, eager)
+            value = learning.earned[at] if dealt else paid(shape, learning.plan, entry, length, lane, rates[0], eager)
             if children:
                 value += below(learning.slot, slot, below_each, lane)
             if not predict:
@@ -94,7 +75,7 @@ def up_of_one(storage: str, predict: bool, dealt: bool) -> Any:
             learning.slot[leave] = worth
         q = zero
         if row < n:
-            q = learn(learning, at, old, value, worth, positive, negative, predicted)
+            q = learn(learning, at, old, value - worth, rates, predicted)
         total = column_sum(q, j, wide, n)
         if row == u(0):
             learning.share[here] = inverse_of(total, n)
@@ -103,23 +84,13 @@ def up_of_one(storage: str, predict: bool, dealt: bool) -> Any:
 
 
 @cache
-def up_of_several(storage: str, predict: bool, dealt: bool) -> Any:
+def up_of_several(storage: str, predict: bool, dealt: bool, eager: bool) -> Any:
     """How a tile of several steps goes up."""
     number, (paid, below), learn = real(storage), sums(storage), learner(storage, predict)
     zero, inverse_of = number(0.0), dividing(storage)[1]
 
     @callee
-    def up_several(
-        shape: Shape,
-        learning: RunArrays,
-        w: Index,
-        lane: Index,
-        unit: Number,
-        positive: Number,
-        negative: Number,
-        predicted: Number,
-        eager: bool,
-    ) -> None:
+    def up_several(shape: Shape, learning: RunArrays, w: Index, lane: Index, rates: Rates, predicted: Number) -> None:
         """A tile of several steps. Until its worth is known, values wait where they go: ``played``, or in regrets."""
         base, first, entry, slot = places_of(shape, w)
         n, form, length, children = sizes_of(shape, w)
@@ -132,7 +103,7 @@ def up_of_several(storage: str, predict: bool, dealt: bool) -> Any:
         a = select(row < high, row, n)  # lanes left over have no action
         while a < n:
             played = learning.played[at]
-            value = learning.earned[at] if dealt else paid(shape, learning.plan, entry, length, lane, unit, eager)
+            value = learning.earned[at] if dealt else paid(shape, learning.plan, entry, length, lane, rates[0], eager)
             value += below(learning.slot, slot, children, lane)
             if predict:
                 total += select(some, played * value, value)
@@ -151,9 +122,9 @@ def up_of_several(storage: str, predict: bool, dealt: bool) -> Any:
         while a < n:
             r = learning.regret[at]
             if predict:
-                total += learn(learning, at, r, learning.played[at], worth, positive, negative, predicted)
+                total += learn(learning, at, r, learning.played[at] - worth, rates, predicted)
             else:
-                r = decayed(r - worth, positive, negative, zero) + zero
+                r = decayed(r - worth, rates[1], rates[2], zero) + zero
                 learning.regret[at] = r
                 total += select(r > zero, r, zero)
             at, a = u(at + u(32)), u(a + high)
@@ -167,24 +138,15 @@ def up_of_several(storage: str, predict: bool, dealt: bool) -> Any:
 @cache
 def going_up(storage: str, predict: bool, dealt: bool) -> Ups:
     """How tiles go up; ``dealt``: are payoffs found before?"""
-    number = real(storage)
-    up_one, up_several = up_of_one(storage, predict, dealt), up_of_several(storage, predict, dealt)
+    same = storage, predict, dealt
+    up_one, up_several = up_of_one(*same, True, True), up_of_several(*same, True)
 
     @callee
-    def up_any(
-        shape: Shape,
-        learning: RunArrays,
-        w: Index,
-        lane: Index,
-        unit: Number,
-        positive: Number,
-        negative: Number,
-        predicted: Number,
-    ) -> None:
+    def up_any(shape: Shape, learning: RunArrays, w: Index, lane: Index, rates: Rates, predicted: Number) -> None:
         n, form, _, _ = sizes_of(shape, w)
         if n > u(u(form >> u(6)) & u(63)):
-            up_several(shape, learning, w, lane, unit, positive, negative, number(predicted), True)
+            up_several(shape, learning, w, lane, rates, predicted)
         else:
-            up_one(shape, learning, w, lane, unit, positive, negative, number(predicted), True, True)
+            up_one(shape, learning, w, lane, rates, predicted)
 
-    return Ups(up_one, up_several, up_any)
+    return Ups(up_of_one(*same, False, False), up_of_one(*same, True, False), up_of_several(*same, False), up_any)

@@ -30,7 +30,7 @@ Fictitious play: x <- x + w (BR - x), for realization plans.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -43,9 +43,11 @@ from treeplex.engines.sequence.arrays import (
     Learner,
     Learner16,
     Matching,
+    MatchingAgainstBestResponse,
     Responder,
     RuleLearner,
     Step,
+    WalkedLearner,
 )
 from treeplex.engines.sequence.reference.treeplex import best_response, realization_plan
 from treeplex.engines.sequence.rules import payoff_range
@@ -69,7 +71,12 @@ def rule_calls(game: CompiledGame, rule: Rule) -> tuple[PythonRule, PythonRule]:
     return made, made
 
 
-def learn(treeplex: Treeplex, learner: Any, rule: Any, values: Floats, step: Step) -> None:
+ReferenceRule = Matching | MatchingAgainstBestResponse | HedgeRule | PythonRule
+
+
+def learn(
+    treeplex: Treeplex, learner: WalkedLearner | Responder, rule: ReferenceRule | None, values: Floats, step: Step
+) -> None:
     """Average, regrets and next strategy of one player."""
     if isinstance(learner, Responder):
         best_response(treeplex, values, learner.response)
@@ -83,14 +90,16 @@ def learn(treeplex: Treeplex, learner: Any, rule: Any, values: Floats, step: Ste
         own = slice(first[infoset], first[infoset + 1])
         expected = learner.strategy[own] @ values[own]
         values[parent[infoset]] += expected
-        if isinstance(learner, RuleLearner):
-            predicted[own] = _apply(learner, rule, own, values[own].astype(np.float64), step)
-            continue
         instantaneous = values[own] - expected
-        if isinstance(learner, HedgeLearner):
-            predicted[own] = _hedge(learner, rule, infoset, own, instantaneous, float(expected), step)
-        else:
-            predicted[own] = _match(learner, rule, infoset, own, instantaneous, step)
+        match learner, rule:
+            case RuleLearner(), PythonRule():
+                predicted[own] = _apply(learner, rule, own, values[own].astype(np.float64), step)
+            case HedgeLearner(), HedgeRule():
+                predicted[own] = _hedge(learner, rule, infoset, own, instantaneous, float(expected), step)
+            case Learner() | Learner16(), Matching() | MatchingAgainstBestResponse():
+                predicted[own] = _match(learner, rule, infoset, own, instantaneous, step)
+            case _:
+                raise TypeError("the learner is not one of this rule")
     if isinstance(learner, RuleLearner):
         learner.strategy[1:] = predicted[1:]
         realization_plan(treeplex, learner.strategy, learner.plan)
@@ -100,7 +109,12 @@ def learn(treeplex: Treeplex, learner: Any, rule: Any, values: Floats, step: Ste
 
 
 def _match(
-    learner: Learner | Learner16, rule: Matching, infoset: int, own: slice, instantaneous: Floats, step: Step
+    learner: Learner | Learner16,
+    rule: Matching | MatchingAgainstBestResponse,
+    infoset: int,
+    own: slice,
+    instantaneous: Floats,
+    step: Step,
 ) -> Floats:
     """New regrets of an infoset; returns what its next strategy is in proportion to."""
     whole = isinstance(learner, Learner16)
