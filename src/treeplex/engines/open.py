@@ -55,7 +55,7 @@ def open_engine(problem: Any, execution: Execution, scheme: Scheme) -> Engine:
         return cut_game(engine, scheme, execution.shards, folder)  # pyright: ignore[reportArgumentType]
     from treeplex.engines.sharded.boards import cut_spot  # noqa: PLC0415
 
-    return cut_spot(engine, scheme, execution.shards, folder)
+    return cut_spot(engine, scheme, execution.shards, folder)  # pyright: ignore[reportArgumentType]
 
 
 def _open_game(game: CompiledGame, execution: Execution) -> Engine:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import UPDATE, Locked, Playing, Sources, no_learner, plain_rule
@@ -151,7 +151,7 @@ class SpotEngine(Engine):
         """As ``Engine``: public nodes, all of them in each of two passes, including what pruning skips."""
         return 2 * iterations * self.game.nodes
 
-    def unpack(self, tensors: Mapping[str, Array], scheme: Scheme) -> Tables:
+    def unpack(self, tensors: Mapping[str, Array], scheme: Scheme) -> Any:
         """As ``Engine``: whichever backend packed them."""
         part = self.part(scheme)
         return part.restore(part.unpacked(tensors, "state"))
