@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from treeplex.cli.main import run
+from treeplex.cli.output import console
 
 
 class Outcome(NamedTuple):
@@ -51,6 +52,7 @@ def cli(monkeypatch, capsys, tmp_path) -> Callable[..., Outcome]:
 
     def call(*arguments: object) -> Outcome:
         monkeypatch.setattr(sys, "argv", ["treeplex", *map(str, arguments)])
+        monkeypatch.setattr(console, "quiet", False)  # an earlier command of this process may have had --quiet
         capsys.readouterr()
         with pytest.raises(SystemExit) as ended:
             run()

@@ -41,7 +41,7 @@ def test_costs_are_read_off_straight_lines_in_logarithms() -> None:
 def test_a_curve_that_was_interrupted_is_judged_by_nobody(monkeypatch) -> None:
     """A signal ends a run with an answer, which is no reason to judge a paper by it."""
     whole = curves.run
-    monkeypatch.setattr(curves, "run", lambda *given: whole(*given)._replace(status=INTERRUPTED))
+    monkeypatch.setattr(curves, "run", lambda *given, **options: whole(*given, **options)._replace(status=INTERRUPTED))
     with pytest.raises(Interrupted):
         run_curve(tp.load("kuhn"), "", "cfr", Limits(iterations=5), lambda line: None)
 

@@ -50,8 +50,9 @@ def test_the_page_answers_behind_half_open_connections(tmp_path, monkeypatch):
                 lines = events.iter_lines()
                 next(lines)
                 made = half_open(stack, port, 60)
-                assert len(served.server.server_state.connections) <= 21
-                assert is_closed(made[0], 5)
+                assert all(is_closed(each, 5) for each in made[:40])  # so all have been accepted
+                alive = [each for each in served.server.server_state.connections if not each.transport.is_closing()]
+                assert len(alive) <= 20
                 assert not is_closed(made[-1], 0.01)
                 with Client(port) as other:
                     assert other.ask("about")["version"]
