@@ -80,13 +80,15 @@ def cfr_classes(modules: Modules) -> Items:
     """Algorithms that are CFR with a rule of the regret matching family, on one engine or another.
 
     An algorithm is CFR if it has fields for a ``Minimizer`` or ``Rule``, for an averaging weight, and for a storage or
-    an engine; or inherits from such a class; or has a field that is exactly such a class.
+    an engine; or inherits from such a class; or has a field that is exactly such a class, and none for another
+    algorithm, which would make it a combinator.
     """
     solvers = family(modules, {"Algorithm"})
     known = {one.name: fields(one) for _, one in find(modules, ast.ClassDef) if one.name in solvers}
     rules = {name for name, has in known.items() if any(words(kind) & {"Minimizer", "Rule"} for kind in has.values())}
     made = family(modules, {n for n in rules if "weight" in known[n] and {"storage", "engine"} & set(known[n])})
-    made = family(modules, made | {n for n, has in known.items() if any(word(kind) in made for kind in has.values())})
+    held = {name: [word(kind) for kind in has.values() if word(kind) in solvers] for name, has in known.items()}
+    made = family(modules, made | {name for name, kinds in held.items() if len(kinds) == 1 and kinds[0] in made})
     return [(file, one.lineno, one.name) for file, one in find(modules, ast.ClassDef) if one.name in made]
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import treeplex as tp
 from cut_games import FLOP, Flaky, alone, over, same, spot
+from treeplex.algorithms.cfr import CFR, cfr_plus
 from treeplex.engines.boards.cut import ELEMENTS, FIRST_STREET, BoardRun, board_work, part_of, pieces, whole
 from treeplex.engines.boards.game import load_spot
 from treeplex.engines.sequence.cut import cut_at
@@ -18,6 +19,8 @@ from treeplex.errors import ParameterError
 from treeplex.games.holdem.locks import Lock
 from treeplex.runs import transport
 from treeplex.runs.transport import Keeper, LocalShards
+from treeplex.updates.rule import Rule
+from treeplex.updates.schedules import linear
 
 GAMES = [
     ("leduc5", "cfr+", None),
@@ -29,8 +32,17 @@ GAMES = [
     ("leduc", "hs-pcfr+(horizon=20)", None),
     ("leduc", "apcfr+", None),
     ("kuhn_ext", "smooth-pcfr+", "float32"),
+    ("leduc", "hedge(d=2)", None),
+    ("kuhn_ext", "hedge", "float32"),
 ]
-SPOTS = [("cfr+", "float32"), ("dcfr", "int16"), ("pcfr+", "float64"), ("hs-dcfr(horizon=20)", "float32")]
+SPOTS = [
+    ("cfr+", "float32"),
+    ("dcfr", "int16"),
+    ("pcfr+", "float64"),
+    ("hs-dcfr(horizon=20)", "float32"),
+    ("apcfr+", "float32"),
+    ("hedge", "float64"),
+]
 
 
 @pytest.mark.parametrize(("game", "algorithm", "storage"), GAMES)
@@ -51,9 +63,21 @@ def two_rows(t, values, strategy, memory):
     strategy /= strategy.sum()
 
 
-def test_a_rule_of_ones_own_travels_to_shards(tmp_path: Path) -> None:
-    one, cut = alone("leduc", two_rows, 7), over(LocalShards(), "leduc", two_rows, 7, tmp_path / "a")
+def failing(t, values, strategy, memory):
+    if t > 2.0:
+        memory[1, 0] = 1.0
+
+
+@pytest.mark.parametrize("game", ["leduc", FLOP], ids=["leduc", "flop"])
+def test_a_rule_of_ones_own_travels_to_shards(game: object, tmp_path: Path) -> None:
+    one, cut = alone(game, two_rows, 7), over(LocalShards(), game, two_rows, 7, tmp_path / "a")
     same(one, cut, tmp_path / "a")
+
+
+@pytest.mark.parametrize("game", ["leduc", FLOP], ids=["leduc", "flop"])
+def test_a_rule_that_fails_on_shards_is_named(game: object, tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match=r"'failing' uses an index that is out of bounds in iteration"):
+        over(LocalShards(), game, CFR(Rule("failing", failing), linear(), "alternating"), 7, tmp_path / "a")
 
 
 @pytest.mark.parametrize(("algorithm", "storage"), SPOTS)
@@ -95,7 +119,7 @@ def test_rake_is_measured_over_shards(tmp_path: Path) -> None:
     assert cut.summary()["ev"] == one.summary()["ev"]
 
 
-@pytest.mark.parametrize(("game", "rule"), [("leduc", "dcfr"), (FLOP, "dcfr"), ("leduc", "apcfr+")])
+@pytest.mark.parametrize(("game", "rule"), [("leduc", "dcfr"), (FLOP, "dcfr"), ("leduc", "apcfr+"), (FLOP, "apcfr+")])
 def test_a_run_goes_on_on_one_machine_or_cut_another_way(game: object, rule: str, tmp_path: Path) -> None:
     one = alone(game, rule, 9)
     over(LocalShards(), game, rule, 3, tmp_path / "a", workers=3)
@@ -170,7 +194,7 @@ def _keeper() -> tuple[Keeper, dict[str, object]]:
     old = transport.open_shard
     transport.open_shard = lambda order: found.setdefault("shard", Counting(order))  # type: ignore[assignment,return-value]
     try:
-        return Keeper(Order("boards", {}, {})), found
+        return Keeper(Order("boards", {}, {}, cfr_plus().scheme)), found
     finally:
         transport.open_shard = old
 
@@ -212,7 +236,7 @@ def test_passes_come_in_their_order(tmp_path: Path) -> None:
 
 def test_another_version_is_refused() -> None:
     with pytest.raises(OutOfStepError, match=r"not 0\.0\.1; install the same version"):
-        Keeper(Order("boards", {}, {}), "0.0.1")
+        Keeper(Order("boards", {}, {}, cfr_plus().scheme), "0.0.1")
 
 
 # --- what is cut where ------------------------------------------------------------

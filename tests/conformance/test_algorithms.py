@@ -20,7 +20,6 @@ from treeplex import engines
 from treeplex.algorithms.best_response import BestResponseCFR, FictitiousPlay
 from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.excessive_gap import ExcessiveGap
-from treeplex.algorithms.hedge import HedgeCFR
 from treeplex.algorithms.mccfr import MonteCarlo
 from treeplex.algorithms.mirror import MirrorProx
 from treeplex.algorithms.protocol import Execution
@@ -35,7 +34,7 @@ from treeplex.limits import Limits
 from treeplex.spec import parameters
 
 ITERATIVE = [name for name, entry in ALGORITHMS.items() if not entry.build().ends]
-ON_ARRAYS = CFR | HedgeCFR | BestResponseCFR | FictitiousPlay
+ON_ARRAYS = CFR | BestResponseCFR | FictitiousPlay
 LEARNERS = [name for name in ITERATIVE if isinstance(build(name), ON_ARRAYS)]
 FIRST_ORDER = [name for name in ITERATIVE if isinstance(build(name), ExcessiveGap | MirrorProx) and name != "egt-dt"]
 FULL_WIDTH = [*LEARNERS, *FIRST_ORDER]  # on arrays
@@ -413,7 +412,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "sampler": "pure-mccfr",
         "streams": 1,
     },
-    "hedge": IN_TURN | {"rate": "variance"},  # Brown, Kroer & Sandholm 2017, section 5; turns are ours
+    "hedge": IN_TURN
+    | {"rate": "variance", "d": 0.0, "order": "played"},  # Brown, Kroer & Sandholm 2017, section 5; turns are ours
     "hedge-dt": IN_TURN | {"d": 1.0, "rate": "variance"},  # the same; C = 1 + d = 2 is ours
     "hedge-dt-rbp": IN_TURN | RBP | {"d": 1.0, "rate": "variance"},
     "hedge-dt-hybrid": IN_TURN | RBP | {"d": 1.0, "rate": "variance"},

@@ -22,8 +22,11 @@ from treeplex.engines.boards.tables import value_range
 from treeplex.engines.protocol import FACED
 from treeplex.errors import ParameterError
 from treeplex.holdem import HoldemGame, Lock, Spot, load_spot, sizes_for
+from treeplex.updates.adaptive import adaptive
+from treeplex.updates.hedge import VARIANCE, hedge
 from treeplex.updates.rule import Rule
 from treeplex.updates.schedules import linear
+from treeplex.updates.thresholds import thresholded
 from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -48,7 +51,7 @@ def plain_softmax(t: float, values: Any, strategy: Any, memory: Any, constants: 
 
 
 STARTED = Rule("started", plain_softmax, memory=2, constants=lambda size: (size, 1.0), start=started)
-RULES = (*FUNCTIONS, STARTED)
+RULES = (*FUNCTIONS, STARTED, adaptive(5.0), hedge(VARIANCE, 0.5), thresholded(0.5))
 SPOTS = {"river": RIVER, "turn": TURN}
 STORAGES = {"float64": 1e-11, "float32": 1e-5}
 

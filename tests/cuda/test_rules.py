@@ -16,8 +16,10 @@ from treeplex.engines.protocol import FACED
 from treeplex.errors import ParameterError
 from treeplex.holdem import Lock, Spot, load_spot, sizes_for
 from treeplex.kernels.cuda.found import SIMULATED, found
+from treeplex.updates.hedge import THEORY, VARIANCE, hedge
 from treeplex.updates.rule import Rule
 from treeplex.updates.schedules import linear
+from treeplex.updates.thresholds import thresholded
 from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "conformance"))
@@ -59,6 +61,8 @@ def agree(ours: Any, theirs: Any, accuracy: float) -> None:
                 ("tiny", PLUS, "float64"),
                 ("turn", SOFTMAX, "float64"),
                 ("tiny", STARTED, "float64"),
+                ("tiny", hedge(VARIANCE, 0.5), "float64"),
+                ("tiny", thresholded(0.5), "float64"),
             )
         ),
     ],
@@ -113,10 +117,13 @@ FORMS: dict[str, dict[str, Any]] = {
     ("name", "rule", "form", "storage"),
     [
         ("kuhn", TWO_ROWS, "phases", "float64"),
+        ("kuhn", hedge(VARIANCE, 0.5), "one block", "float64"),
         *(
             pytest.param(*case, marks=pytest.mark.slow)
             for case in (
                 ("kuhn", SOFTMAX, "one block", "float64"),
+                ("kuhn", hedge(THEORY), "phases", "float64"),
+                ("kuhn", thresholded(0.5), "phases", "float64"),
                 ("random_tree(seed=3,depth=3)", TWO_ROWS, "steps", "float64"),
                 ("random_tree(seed=3,depth=3)", STARTED, "one block", "float32"),
                 ("kuhn", STARTED, "steps", "float64"),

@@ -79,7 +79,8 @@ def reference_trace(game: CompiledGame, algorithm: str) -> Trace:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("treeplex.engines.sequence.engine.iterate", iterations.iterate)
         patch.setattr("treeplex.engines.sequence.engine.rule_calls", learn.rule_calls)
-        patch.setattr("treeplex.algorithms.full_width.iterate", iterations.iterate)
+        patch.setattr("treeplex.engines.sequence.engine.hedge_rules", learn.rule_calls)
+        patch.setattr("treeplex.algorithms.best_response.iterate", iterations.iterate)
         patch.setattr("treeplex.algorithms.excessive_gap.begin", excessive_gap.begin)
         patch.setattr("treeplex.algorithms.excessive_gap.gap_iterations", excessive_gap.gap_iterations)
         patch.setattr("treeplex.algorithms.mirror.mirror_iterations", mirror.mirror_iterations)

@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 
 from treeplex.errors import ParameterError
+from treeplex.updates.hedge import THEORY, VARIANCE, hedge
 from treeplex.updates.online import Hedge, OnlineMinimizer, RegretMatching, Thresholded
-from treeplex.updates.thresholds import cut, hedge_threshold, matching_threshold
+from treeplex.updates.rule import Rule
+from treeplex.updates.thresholds import cut, hedge_threshold, matching_threshold, thresholded
 
 ROUNDS = 400
 SPAN = 3.0
@@ -184,3 +186,51 @@ def test_a_matrix_game() -> None:
 def test_refusals_name_the_parameter(make, parameter) -> None:
     with pytest.raises(ParameterError, match=f"'{parameter}' parameter must be"):
         make()
+
+
+# --- the rules that engines call -------------------------------------------------------------------------------------
+
+
+class ByVariance(Hedge):
+    """Hedge by the variance of its values (section 5), clipped to the span at most."""
+
+    def __init__(self, actions: int, span: float) -> None:
+        super().__init__(actions, span)
+        self.span, self.earned = span, list[float]()
+
+    def observe(self, utilities, played=None) -> None:
+        self.earned.append(float(played @ utilities))
+        super().observe(utilities, played)
+
+    def strategy(self):
+        t, spread = max(self.rounds, 1), 3.0 * np.std(self.earned or [0.0])
+        eta = np.sqrt(np.log(self.actions) / t) / (min(spread, self.span) if spread > 1e-12 else self.span)
+        likely = np.exp(eta * (self.regrets - self.regrets.max()))
+        return likely / likely.sum()
+
+
+FUNCTIONS: dict[str, tuple[Callable[[float], Rule], Callable[[int], OnlineMinimizer]]] = {
+    "matching": (thresholded, RegretMatching),
+    "theory": (lambda d: hedge(THEORY, d), lambda actions: Hedge(actions, SPAN)),
+    "variance": (lambda d: hedge(VARIANCE, d), lambda actions: ByVariance(actions, SPAN)),
+}
+
+
+@pytest.mark.parametrize("d", [0.0, 0.7, 3.0])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_rules_are_the_online_minimizers(name, d) -> None:
+    """The functions that engines call choose as the minimizers of the theorems do, round by round."""
+    rng, cut_off = np.random.default_rng(5), 0
+    for actions in (2, 3, 7):
+        rule, learner = FUNCTIONS[name][0](d), Thresholded(FUNCTIONS[name][1](actions), d)
+        constants, strategy = rule.constants_of(SPAN), np.full(actions, 1.0 / actions)
+        memory = rule.initial(actions, constants)
+        if rule.ranged:
+            memory[-1, 0] = SPAN
+        for t in range(1, 40):
+            utilities = rng.uniform(-SPAN / 2.0, SPAN / 2.0, actions) ** 3
+            learner.observe(utilities, strategy.copy())
+            rule.apply(float(t), utilities, strategy, memory, constants)
+            np.testing.assert_allclose(strategy, learner.strategy(), rtol=0, atol=1e-12)
+            cut_off += int((strategy == 0.0).sum())
+    assert name == "variance" or d < 3.0 or cut_off > 0

@@ -102,7 +102,7 @@ WRONG = [
     ("cfr+", "state.learners.0.average", put(1, -1.0)),
     ("cfr+", "state.learners.0.strategy", put(1, 1e30)),
     ("cfr+", "state.iteration", fill(2**60)),
-    ("hedge", "state.learners.1.squares", fill(-1.0)),
+    ("hedge", "state.learners.1.memory", fill(np.nan)),
     ("explore", "average.0", fill(-1.0)),
     ("explore", "regret.0", fill(np.inf)),
     ("explore", "pick.0", fill(9)),

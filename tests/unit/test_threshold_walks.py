@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.algorithms.hedge import HedgeCFR, payoff_ranges
+from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.options import TURNS
 from treeplex.algorithms.registry import build
 from treeplex.algorithms.traversals import full, partial
@@ -19,11 +19,12 @@ from treeplex.engines.history.arrays import MEAN, SEEN, SQUARES, TOTAL_REACH, TO
 from treeplex.engines.history.paths import paths
 from treeplex.engines.history.reference import prune as reference
 from treeplex.engines.sequence.learners import normalised
+from treeplex.engines.sequence.rules import payoff_ranges
 from treeplex.errors import ParameterError
 from treeplex.evaluation import Policy
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.random_tree import RandomTree
-from treeplex.updates.hedge import MATCHING, THEORY, VARIANCE
+from treeplex.updates.hedge import MATCHING, THEORY, VARIANCE, hedge
 from treeplex.updates.schedules import uniform
 
 KINDS = {"variance": VARIANCE, "theory": THEORY, "matching": MATCHING}
@@ -48,11 +49,13 @@ class Textbook:
         self.span = {
             (player, label): span
             for player in (0, 1)
-            for label, span in zip(
-                game.infoset_index[player], payoff_ranges(game, KINDS[kind])[player].tolist(), strict=True
-            )
+            for label, span in zip(game.infoset_index[player], self._spans(game, player), strict=True)
         }
         self._prepare(rules.root())
+
+    def _spans(self, game: CompiledGame, player: int) -> list[float]:
+        own = payoff_ranges(game)[player]
+        return (own if self.kind == "theory" else np.full(len(own), 2.0 * game.largest_payoff)).tolist()
 
     def _prepare(self, history: Any) -> None:
         mover = self.rules.mover(history)
@@ -164,7 +167,7 @@ def test_the_recursion_of_the_paper_gives_the_same(seed, kind, d, turns) -> None
 def test_walks_and_arrays_compute_the_same(name, turns) -> None:
     """With the rate of theory nobody is far from uniform for long, so every infoset is met and both do the same."""
     game = tp.load(name)
-    array = HedgeCFR(THEORY, uniform(), TURNS[turns])
+    array = CFR(hedge(THEORY), uniform(), turns)
     walk = WalkCFR(WalkThresholded(THEORY, 0.0), uniform(), partial(), TURNS[turns])
     one, two = array.start(game), walk.start(game)
     for _ in range(25):

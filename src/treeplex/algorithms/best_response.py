@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from treeplex.algorithms.full_width import FullWidth, LearnerState, iterate_in
 from treeplex.algorithms.protocol import Stop, never
 from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
-from treeplex.engines.sequence.arrays import MatchingAgainstBestResponse, Responder
-from treeplex.engines.sequence.learners import initial_learners, normalised, scratch, steps, uniform_strategies
+from treeplex.engines.sequence.arrays import Learner, MatchingAgainstBestResponse, Responder, Steps
+from treeplex.engines.sequence.cpu.iterations import iterate
+from treeplex.engines.sequence.learners import (
+    initial_learners,
+    normalised,
+    scratch,
+    sequence_form,
+    steps,
+    uniform_strategies,
+)
 from treeplex.updates import Minimizer, RegretMatching
 from treeplex.updates.schedules import Schedule, uniform
 from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
@@ -56,8 +63,15 @@ class FictitiousPlay(Tabular[BestResponseState]):
         return 2 * state.iteration * game.nodes
 
 
+class LearnerState(NamedTuple):
+    """What the next iteration of CFR-BR needs."""
+
+    learners: tuple[Learner, Learner]
+    iteration: int
+
+
 @dataclass(frozen=True)
-class BestResponseCFR(FullWidth[LearnerState]):
+class BestResponseCFR(Tabular[LearnerState]):
     """CFR-BR: each player minimizes regret against an opponent that best responds to every strategy it plays."""
 
     minimizer: Minimizer
@@ -75,9 +89,23 @@ class BestResponseCFR(FullWidth[LearnerState]):
         iterate_in(game, state.learners, (first, second), now, self.turns)
         return LearnerState(state.learners, state.iteration + iterations)
 
+    def average(self, game: CompiledGame, state: LearnerState) -> Strategies:
+        """As ``Algorithm``."""
+        return normalised(game, (state.learners[0].average, state.learners[1].average))
+
+    def current(self, game: CompiledGame, state: LearnerState) -> Strategies:
+        """As ``Algorithm``."""
+        first, second = state.learners
+        return first.strategy.astype(float), second.strategy.astype(float)
+
     def nodes_touched(self, game: CompiledGame, state: LearnerState) -> int:
         """Two passes per player and iteration: the best response, and the learner's."""
         return 4 * state.iteration * game.nodes
+
+
+def iterate_in(game: CompiledGame, learners: tuple[Any, Any], rules: tuple[Any, Any], steps: Steps, turns: int) -> None:
+    """One thread, float64; ``learners`` are modified in place."""
+    iterate(sequence_form(game), learners, rules, steps, turns, None)
 
 
 def fp() -> FictitiousPlay:

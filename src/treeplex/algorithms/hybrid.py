@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from treeplex.algorithms.cfr import CFR
-from treeplex.algorithms.hedge import HedgeCFR, hedge_rate
+from treeplex.algorithms.hedge import hedge, hedge_rate
 from treeplex.algorithms.options import named, number, turn_order
 from treeplex.algorithms.protocol import Array, Stop, never
 from treeplex.algorithms.tabular import Strategies, Tabular, sweep
@@ -29,9 +29,10 @@ from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.history import arrays as layout
 from treeplex.engines.history.cpu.handover import begin_prunings, take_over
-from treeplex.engines.sequence.arrays import HedgeLearner, Learner
+from treeplex.engines.sequence.arrays import Learner, RuleLearner
 from treeplex.engines.sequence.engine import SequenceTables
 from treeplex.engines.sequence.learners import numbered, uniform_strategies
+from treeplex.engines.sequence.rules import hedge_numbers
 from treeplex.tensors import Tensors, copied, restored
 from treeplex.updates import RegretMatching, RegretMatchingPlus
 from treeplex.updates.schedules import Schedule, linear, uniform
@@ -81,7 +82,7 @@ def walk_cost(before: WalkState, after: WalkState) -> float:
 class Hybrid(Tabular[HybridState]):
     """Two ways to carry out the same iterations, but for pruning."""
 
-    arrays: CFR | HedgeCFR
+    arrays: CFR
     walk: WalkCFR
 
     def start(self, game: CompiledGame, seed: int = 0) -> HybridState:
@@ -173,16 +174,19 @@ class Hybrid(Tabular[HybridState]):
         forgetful = isinstance(self.walk.minimizer, WalkMatching) and self.walk.minimizer.plus
         for player, (tables, learner) in enumerate(zip(fresh.tables, learners, strict=True)):
             tables.play[1:, layout.STRATEGY] = learner.strategy[1:]
-            tables.sequences[1:, layout.REGRET] = learner.regret[1:]
+            if isinstance(learner, RuleLearner):  # Hedge
+                regret, mean, squares = hedge_numbers(game.treeplexes[player], learner.memory)
+                tables.infosets[:, layout.MEAN] = mean
+                tables.infosets[:, layout.SQUARES] = squares
+                tables.infosets[:, layout.SEEN] = state.iteration
+            else:
+                regret = learner.regret
+            tables.sequences[1:, layout.REGRET] = regret[1:]
             tables.sequences[:, layout.SUM] = learner.average
             if tables.sequences.shape[1] > layout.PLAYED:
                 tables.sequences[:, layout.PLAYED] = self._played(game, player, state.iteration, learner)
             if tables.sequences.shape[1] > layout.LAST:
                 tables.sequences[:, layout.LAST] = 2 * state.iteration
-            if isinstance(learner, HedgeLearner):
-                tables.infosets[:, layout.MEAN] = learner.mean
-                tables.infosets[:, layout.SQUARES] = learner.squares
-                tables.infosets[:, layout.SEEN] = state.iteration
         players = self.walk.player(game, fresh, 0), self.walk.player(game, fresh, 1)
         for own, other in (players, players[::-1]):
             take_over(own, other, forgetful, np.empty(len(own.tables.play)))
@@ -191,7 +195,7 @@ class Hybrid(Tabular[HybridState]):
                 begin_prunings(own, other, self.walk.traversal.pruning, state.iteration)
         return fresh._replace(iteration=state.iteration)
 
-    def _played(self, game: CompiledGame, player: int, iterations: int, learner: Learner | HedgeLearner) -> Floats:
+    def _played(self, game: CompiledGame, player: int, iterations: int, learner: Learner | RuleLearner) -> Floats:
         """The sum of what the opponent has met.
 
         In turns player 1 has met player 0's strategies from the second on, and the present one. Of a weighted average
@@ -231,8 +235,6 @@ def hedge_dt_hybrid(
     turns: str = "alternating",
 ) -> Hybrid:
     """``hedge`` with dynamic thresholding on arrays, and ``hedge-dt-rbp`` as soon as it is cheaper."""
-    kind, cut, order = hedge_rate(rate), number("d", d, 1e-9, 1e3), turn_order(turns)
+    cut, arrays = number("d", d, 1e-9, 1e3), hedge(rate, d, turns)
     traversal = regret_based(number("threshold", threshold, 0.0), named("bound", bound, BOUNDS))
-    return Hybrid(
-        HedgeCFR(kind, uniform(), order, cut), WalkCFR(WalkThresholded(kind, cut), uniform(), traversal, order)
-    )
+    return Hybrid(arrays, WalkCFR(WalkThresholded(hedge_rate(rate), cut), uniform(), traversal, arrays.turns))

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from treeplex.algorithms.hedge import hedge_rate, log_actions, payoff_ranges
+from treeplex.algorithms.hedge import hedge_rate
 from treeplex.algorithms.options import named, number, turn_order
 from treeplex.algorithms.protocol import Array, Stop, StrategyReport, never
 from treeplex.algorithms.tabular import Strategies, Tabular
@@ -44,14 +44,14 @@ from treeplex.engines.sequence.learners import normalised, numbered, uniform_str
 from treeplex.engines.sequence.rules import (
     check_calls,
     check_strategies,
-    initial_memory,
     payoff_range,
-    places,
+    payoff_ranges,
     rule_calls,
+    rule_memories,
 )
 from treeplex.errors import ParameterError, non_negative, quoted
 from treeplex.tensors import checked
-from treeplex.updates.hedge import MATCHING
+from treeplex.updates.hedge import MATCHING, THEORY
 from treeplex.updates.rule import Rule
 from treeplex.updates.schedules import Schedule, linear, uniform
 from treeplex.updates.thresholds import hedge_threshold, matching_threshold
@@ -83,8 +83,9 @@ class WalkThresholded:
     def rule(self, game: CompiledGame, player: int) -> KernelRule:
         """What the kernels are told about a player."""
         threshold = matching_threshold if self.kind == MATCHING else hedge_threshold
-        limit = threshold(game.treeplexes[player].actions, self.d)
-        return KernelRule(self.kind, False, log_actions(game)[player], payoff_ranges(game, self.kind)[player], limit)
+        actions, widest = game.treeplexes[player].actions, payoff_range(game) or 1.0
+        ranges = payoff_ranges(game)[player] if self.kind == THEORY else np.full(len(actions), widest)
+        return KernelRule(self.kind, False, np.log(actions), ranges, threshold(actions, self.d))
 
 
 class WalkState(NamedTuple):
@@ -191,8 +192,7 @@ class WalkCFR(Tabular[WalkState]):
         if not isinstance(self.minimizer, Rule):
             return ()
         try_own(self.minimizer, game)
-        constants = self.minimizer.constants_of(payoff_range(game))
-        return tuple(initial_memory(self.minimizer, *places(treeplex), constants) for treeplex in game.treeplexes)
+        return rule_memories(game, self.minimizer)
 
     def _tables(self, game: CompiledGame, player: int, strategy: Floats) -> WalkTables:
         """One sum of strategies serves as average and as what the opponent has met, if both are the plain one."""

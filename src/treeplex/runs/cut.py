@@ -32,7 +32,7 @@ def cut(solver: Algorithm[Any, Any], request: Request, how: Cutting) -> Cutting:
         )
     known = [request.problem.fingerprint, request.choice.name, solver.storage]
     run = hashlib.blake2b(json.dumps(known).encode(), digest_size=8).hexdigest()
-    return how._replace(algorithm=request.choice.name, run=run)
+    return how._replace(run=run)
 
 
 def describe(solver: Any, how: Cutting) -> None:

@@ -7,9 +7,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from treeplex.algorithms.sharding import open_shard
-from treeplex.engines.sharded.shards import RESTORE, START, Given, LostError, Order, OutOfStepError, Stamp
+from treeplex.engines.sharded.shards import (
+    BOARDS,
+    RESTORE,
+    START,
+    Given,
+    LostError,
+    Order,
+    OutOfStepError,
+    Shard,
+    Stamp,
+)
 from treeplex.version import __version__
+
+
+def open_shard(order: Order) -> Shard:
+    """A shard without anything learned."""
+    if order.kind == BOARDS:
+        from treeplex.engines.sharded.board_shard import BoardShard  # noqa: PLC0415 - its kernels take time to load
+
+        return BoardShard(order)
+    from treeplex.engines.sharded.sequence_shard import SequenceShard  # noqa: PLC0415
+
+    return SequenceShard(order)
 
 
 class Keeper:

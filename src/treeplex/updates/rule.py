@@ -71,6 +71,8 @@ class Rule:
     start: Callable[[int, int, Floats], Floats] = zero_memory  # (actions, rows, constants): memory before iteration 1
     checked: bool = True  # is every index checked?
     own: bool = False  # was it handed in by a user, so that it must be tried before it is trusted?
+    ranged: bool = False  # does its last row of memory begin with the range of payoffs below the infoset?
+    form: Any = None  # what engines know it by that have a loop of their own for it, with the same bits
 
     def constants_of(self, payoff_range: float) -> Floats:
         """[C] The constants in a game whose payoffs differ by at most ``payoff_range``."""
@@ -117,6 +119,14 @@ class Rule:
                 f"The rule '{self.name}' fails {during}: {type(error).__name__}: {brief(str(error))}."
             )
         return ParameterError(f"The rule '{self.name}' fails {during}, with an error that does not come again.")
+
+    def without_ranges(self, where: str) -> None:
+        """Reject a rule that needs the ranges of payoffs below infosets; ``where``: what does not have them."""
+        if self.ranged:
+            raise ParameterError(
+                f"The rule '{self.name}' needs the range of payoffs below each infoset, which {where} do not have; with"
+                " hedge, use rate=variance."
+            )
 
     def initial(self, actions: int, constants: Floats) -> Floats:
         """[rows, A] The memory of an infoset before the first iteration."""

@@ -89,12 +89,13 @@ def carry(
     game: HoldemGame, player: int, source: dict[str, Array], of: BoardRun, target: HandLearner, to: BoardRun
 ) -> None:
     """Copy what two parts have both; ``target`` is modified in place. ValueError if arrays are not those of a part."""
+    rows = len(target.regret) // max(len(target.average), 1)  # of a rule's memory
     for name, given in source.items():
         array: Array = getattr(target, name)
-        kind = DECISIONS if name in PER_DECISION else ELEMENTS
+        kind, each = DECISIONS if name in PER_DECISION else ELEMENTS, rows if name == "regret" else 1
         if not len(array) and not len(given):
             continue
-        listed = list(pieces(game, player, kind, of, to))
+        listed = [Piece(*(each * number for number in piece)) for piece in pieces(game, player, kind, of, to)]
         if given.dtype != array.dtype or max(piece.source + piece.size for piece in listed) > len(given):
             raise ValueError(f"{name} is {given.dtype}{list(given.shape)}, not {array.dtype} of boards {of}")
         for piece in listed:

@@ -9,7 +9,16 @@ from typing import NamedTuple
 from treeplex.arrays import Floats
 from treeplex.compile.memory import GIB, available
 from treeplex.engines.boards import arrays as layout
-from treeplex.engines.boards.arrays import Locked, PassRule, Playing, Schedules, Sources, no_learner, plain_rule
+from treeplex.engines.boards.arrays import (
+    Locked,
+    PassRule,
+    Playing,
+    RuleCalls,
+    Schedules,
+    Sources,
+    no_learner,
+    plain_rule,
+)
 from treeplex.engines.boards.cut import BoardRun, carry, part_of
 from treeplex.engines.boards.engine import SubgameEngine, engine
 from treeplex.engines.boards.game import HoldemGame, require_memory
@@ -21,6 +30,8 @@ from treeplex.engines.boards.tables import (
     HandTables,
     Tables,
     bounded_weight,
+    calls_of,
+    check_calls,
     check_iterations,
     new_learners,
     numbers_beside,
@@ -50,11 +61,13 @@ class BoardPass(NamedTuple):
     rule: PassRule
     step: tuple[int, int, int]  # player, mode, iteration
     schedules: Schedules | None = None  # of a pass that learns
+    calls: RuleCalls | None = None  # the same, by a rule that is called
 
     def run(self, runner: SubgameEngine, phase: int) -> Floats:
         """One phase of it; in passes that do not learn, [1, H] values at the root when all are done."""
         keep = self.schedules is None and phase == layout.UP
-        return runner.run(self.playing, self.rule, [self.step], schedules=self.schedules, keep=keep, phase=phase)
+        learning, calls = self.schedules, self.calls
+        return runner.run(self.playing, self.rule, [self.step], schedules=learning, calls=calls, keep=keep, phase=phase)
 
 
 class BoardPart:
@@ -139,7 +152,13 @@ class BoardPart:
         """One player's half of iteration ``t``."""
         playing = Playing(tables.learners, played_sources(tables.learners, self.scheme), self.frozen)
         known = schedules(self.scheme, self.storage, t)
-        return BoardPass(playing, pass_rule(self.scheme), (player, layout.UPDATE, t), known)
+        calls = calls_of(self.game, self.scheme)
+        return BoardPass(playing, pass_rule(self.scheme), (player, layout.UPDATE, t), known, calls)
+
+    def check(self, step: BoardPass) -> None:
+        """Reject a rule that has failed in a pass that has just learned."""
+        t = step.step[2]
+        check_calls(step.calls, self.scheme, t, t)
 
     def playing(self, sources: Sources, player: int, mode: int) -> BoardPass:
         """A best response, or the value of strategies."""

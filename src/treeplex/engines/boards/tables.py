@@ -145,6 +145,8 @@ def check_calls(calls: RuleCalls | None, scheme: Scheme, first: int, last: int) 
 
 def check_scheme(scheme: Scheme, storage: str) -> None:
     """Reject what hold'em passes do not do: one per player in turn, averages of the strategies that are faced."""
+    if isinstance(scheme.rule, Rule):
+        scheme.rule.without_ranges("hold'em spots")
     if scheme.turns != ALTERNATING:
         raise ParameterError("Hold'em spots are solved with alternating updates; leave out turns=simultaneous.")
     if scheme.order == NEXT:

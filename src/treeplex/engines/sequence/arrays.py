@@ -39,17 +39,6 @@ class Learner16(NamedTuple):
     plan: Floats  # [S]
 
 
-class HedgeLearner(NamedTuple):
-    """What CFR with Hedge keeps for one player between iterations; all modified in place."""
-
-    regret: Floats  # [S]
-    average: Floats  # [S] weighted sum of realization plans played
-    strategy: Floats  # [S] the current strategy
-    plan: Floats  # [S] its realization plan
-    mean: Floats  # [I] of v(I) over all iterations
-    squares: Floats  # [I] sum of the squared distances of v(I) to its mean
-
-
 class RuleLearner(NamedTuple):
     """What CFR keeps for one player with a rule that is a function; float64 or float32, modified in place."""
 
@@ -80,17 +69,17 @@ class MatchingAgainstBestResponse(NamedTuple):
 
 
 class HedgeRule(NamedTuple):
-    """Hedge in every infoset of one player."""
+    """Hedge in every infoset of one player, as a walk that takes all exponentials at once: ``updates.hedge``."""
 
     log_actions: Floats  # [I] ln |A|
-    payoff_range: Floats  # [I] THEORY: Delta(I); VARIANCE: the range of the whole game, which clips the step
-    limit: Floats  # [I] the threshold, to be divided by sqrt(t)
-    step_size: int  # VARIANCE or THEORY
+    payoff_range: float  # of the whole game
+    limit: Floats  # [I] the threshold, to be divided by sqrt(t + 1)
+    rate: int  # VARIANCE or THEORY
 
 
-WalkedLearner = Learner | Learner16 | HedgeLearner | RuleLearner
+WalkedLearner = Learner | Learner16 | RuleLearner
 WalkedRule = Matching | MatchingAgainstBestResponse | HedgeRule | RuleCall
-"""What walks over infosets take: the last two rules with the last two learners."""
+"""What walks over infosets take: the last two rules with the last learner."""
 
 
 class SequenceForm(NamedTuple):

@@ -17,7 +17,7 @@ from treeplex.arrays import Ints, pair
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.evaluation import Evaluation
 from treeplex.engines.protocol import PLAYED, Cost, Engine, Profile, Scheme, Stop, never, packed
-from treeplex.engines.sequence.arrays import Learner16, Matching, Steps
+from treeplex.engines.sequence.arrays import Learner16, Matching, RuleLearner, Steps
 from treeplex.engines.sequence.cpu.iterations import iterate
 from treeplex.engines.sequence.cpu.tiled import TileCall, TiledForm, TiledLearners, TiledRules, iterate_tiles
 from treeplex.engines.sequence.evaluate import evaluate_in_tiles, evaluate_strategies
@@ -35,7 +35,15 @@ from treeplex.engines.sequence.learners import (
     steps,
     tiled_form,
 )
-from treeplex.engines.sequence.rules import check_calls, check_strategies, rule_calls, rule_learners
+from treeplex.engines.sequence.partition import paying_walks
+from treeplex.engines.sequence.rules import (
+    check_calls,
+    check_memories,
+    check_strategies,
+    hedge_rules,
+    rule_calls,
+    rule_learners,
+)
 from treeplex.engines.sequence.tiles import laid, lanes, tiled
 from treeplex.errors import ParameterError, SolverError
 from treeplex.kernels.calls import RuleCall
@@ -51,6 +59,8 @@ from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
 Array = npt.NDArray[Any]
 
 OVERHEAD: Final = 20_000.0  # of one evaluation, in numbers read: calls from Python, small arrays; measured: 12,000
+
+CALLING_THREADS: Final = 3  # from so many on calls of Hedge are faster than its own walk, which takes 0.4 times as long
 
 
 def sweep(game: CompiledGame) -> float:
@@ -210,8 +220,11 @@ class SequenceEngine(Engine):
 
     def _iterate(self, tables: CpuTables, scheme: Scheme, now: Steps) -> CpuTables:
         """One iteration for each of ``now``, whose weights are those of the strategies that are played."""
-        done, placed, turns = tables.iteration + len(now.weight), self._in_tiles(tables), scheme.turns
-        rule = scheme.rule
+        done, rule, turns = tables.iteration + len(now.weight), scheme.rule, scheme.turns
+        if isinstance(tables, SequenceTables) and isinstance(rule, Rule) and self._takes_arrays(rule):
+            iterate(sequence_form(self.game), tables.learners, hedge_rules(self.game, rule), now, turns, None)
+            return tables._replace(iteration=done)
+        placed = self._in_tiles(tables)
         if isinstance(rule, Rule):
             rules: tuple[Matching | RuleCall, Matching | RuleCall] = rule_calls(self.game, rule)
         else:
@@ -226,6 +239,11 @@ class SequenceEngine(Engine):
         if isinstance(rule, Rule):
             check_calls(rule, [call for call in rules if isinstance(call, RuleCall)], tables.iteration, done)
         return placed._replace(iteration=done)
+
+    def _takes_arrays(self, rule: Rule) -> bool:
+        """Is the rule's own walk, which takes all exponentials at once, faster than calls of the rule by threads?"""
+        few = paying_walks(self.game, self.threads) < CALLING_THREADS
+        return rule.form is not None and self.storage == "float64" and few
 
     def _in_tiles(self, tables: CpuTables) -> CpuTables:
         """The same in tiles, where they pay."""
@@ -286,6 +304,8 @@ class SequenceEngine(Engine):
         """As ``Engine``."""
         fresh = self.tables(scheme)
         tables = restored(fresh._replace(earlier=blocks.saved_room(_averages(fresh), tensors)), "state", tensors)
+        if isinstance(scheme.rule, Rule):
+            check_memories(self.game, scheme.rule, [x.memory for x in tables.learners if isinstance(x, RuleLearner)])
         _rescale(tables, unit_before(self._bounded(scheme).weight, tables.iteration, _averages(tables)))
         return tables
 

@@ -66,8 +66,13 @@ _KNOWN: WeakKeyDictionary[CompiledGame, dict[int, tuple[Partition, Partition]]] 
 
 def partitions(game: CompiledGame, threads: int) -> Partitions:
     """Pieces of a game for walks by at most ``threads``, as many as pay; 0: all cores."""
+    return partitions_for(game, paying_walks(game, threads))
+
+
+def paying_walks(game: CompiledGame, threads: int) -> int:
+    """The number of threads that pay for walks over a game, of at most ``threads``; 0: all cores."""
     numbers = sum(treeplex.sequences for treeplex in game.treeplexes) + operator_bytes(game.operator) // ENTRY
-    return partitions_for(game, paying(numbers, threads))
+    return paying(numbers, threads)
 
 
 def partitions_for(game: CompiledGame, pieces: int) -> Partitions:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +13,15 @@ from treeplex.arrays import Floats, Ints, pair
 from treeplex.arrow import unpacked
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.treeplex import Treeplex
-from treeplex.engines.sequence.arrays import RuleLearner
+from treeplex.engines.history.paths import counterfactual_ranges
+from treeplex.engines.sequence.arrays import HedgeRule, RuleLearner
 from treeplex.engines.sequence.learners import Strategies, initial_learners
 from treeplex.errors import ParameterError, quoted
 from treeplex.kernels.calls import RuleCall
+from treeplex.tensors import LARGEST, checked
+from treeplex.updates.hedge import HedgeForm
 from treeplex.updates.rule import TOLERANCE, Rule
+from treeplex.updates.thresholds import hedge_threshold
 
 
 def payoff_range(game: CompiledGame) -> float:
@@ -26,11 +31,34 @@ def payoff_range(game: CompiledGame) -> float:
 
 def rule_learners(game: CompiledGame, rule: Rule, dtype: npt.DTypeLike) -> tuple[RuleLearner, RuleLearner]:
     """The rule's own memory before the first iteration, uniform strategies."""
-    constants = rule.constants_of(payoff_range(game))
+    memories = rule_memories(game, rule, dtype)
+    learners = zip(memories, initial_learners(game, dtype), strict=True)
+    return pair(RuleLearner(memory, *learner[1:]) for memory, learner in learners)
+
+
+def rule_memories(
+    game: CompiledGame, rule: Rule, dtype: npt.DTypeLike = np.float64
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Both players' memory before the first iteration, in the game's order."""
+    constants, ranges = rule.constants_of(payoff_range(game)), payoff_ranges(game) if rule.ranged else (None, None)
     return pair(
-        RuleLearner(initial_memory(rule, *places(treeplex), constants, dtype), *learner[1:])
-        for treeplex, learner in zip(game.treeplexes, initial_learners(game, dtype), strict=True)
+        initial_memory(rule, *places(treeplex), constants, dtype, below)
+        for treeplex, below in zip(game.treeplexes, ranges, strict=True)
     )
+
+
+_RANGES: WeakKeyDictionary[CompiledGame, tuple[Floats, Floats]] = WeakKeyDictionary()
+
+
+def payoff_ranges(game: CompiledGame) -> tuple[Floats, Floats]:
+    """[I] Delta(I) of both players' infosets, from the history tree, which may be too large for memory.
+
+    Where nothing is at stake it is the range of the whole game.
+    """
+    if game not in _RANGES:
+        widest = payoff_range(game) or 1.0
+        _RANGES[game] = pair(np.where(own > 0.0, own, widest) for own in counterfactual_ranges(game))
+    return _RANGES[game]
 
 
 def places(treeplex: Treeplex) -> tuple[Ints, Ints, int]:
@@ -38,17 +66,69 @@ def places(treeplex: Treeplex) -> tuple[Ints, Ints, int]:
     return treeplex.first[:-1], treeplex.actions, treeplex.sequences
 
 
+def hedge_rules(game: CompiledGame, rule: Rule) -> tuple[HedgeRule, HedgeRule]:
+    """Hedge of both players, for walks that take all exponentials at once."""
+    form: HedgeForm = rule.form
+    widest = payoff_range(game) or 1.0
+    return pair(
+        HedgeRule(np.log(treeplex.actions), widest, hedge_threshold(treeplex.actions, form.d), form.rate)
+        for treeplex in game.treeplexes
+    )
+
+
+def hedge_numbers(treeplex: Treeplex, memory: Floats) -> tuple[Floats, Floats, Floats]:
+    """Regrets [S], and means and squares [I] of values, of ``updates.hedge``; zeros where its step is by theory."""
+    first, actions, sequences = places(treeplex)
+    rows, regret = len(memory) // sequences, np.zeros(sequences)
+    begin = rows * first.astype(np.int64)
+    places_of = np.repeat(begin - first, actions) + np.arange(1, sequences)
+    regret[1:] = memory[places_of]
+    if rows == 2:
+        return regret, np.zeros(len(actions)), np.zeros(len(actions))
+    return regret, memory[begin + actions], memory[begin + 2 * actions]
+
+
 def initial_memory(
-    rule: Rule, first: Ints, actions: Ints, sequences: int, constants: Floats, dtype: npt.DTypeLike = np.float64
+    rule: Rule,
+    first: Ints,
+    actions: Ints,
+    sequences: int,
+    constants: Floats,
+    dtype: npt.DTypeLike = np.float64,
+    ranges: Floats | None = None,
 ) -> npt.NDArray[Any]:
-    """[rows S] The memory of infosets that have ``actions`` and begin at ``first`` [I], in any order."""
+    """[rows S] The memory of infosets that have ``actions`` and begin at ``first`` [I], in any order.
+
+    ``ranges``: [I] of payoffs below each infoset, for a rule that needs them.
+    """
+    if ranges is None:
+        rule.without_ranges("samplers and parts of a game that is cut")
     memory = np.zeros(rule.memory * sequences, dtype)
     for width in np.unique(actions[actions > 0]).tolist():
         numbers = rule.initial(width, constants).ravel()
         if numbers.any():  # pages that are never touched take no memory
             begin = rule.memory * first[actions == width].astype(np.int64)
             memory[begin[:, None] + np.arange(len(numbers))] = numbers
+    if ranges is not None:
+        memory[_last_row(rule, first, actions)] = ranges
     return memory
+
+
+def _last_row(rule: Rule, first: Ints, actions: Ints) -> Ints:
+    """[I] where the last row of each infoset's memory begins."""
+    return rule.memory * first.astype(np.int64) + (rule.memory - 1) * actions
+
+
+def check_memories(game: CompiledGame, rule: Rule, memories: Sequence[npt.NDArray[Any]]) -> None:
+    """Check restored memories of a rule that is not a user's: ValueError unless their numbers are finite.
+
+    Ranges of payoffs below infosets are those of the game, whatever a file says.
+    """
+    for player, memory in enumerate(memories if not rule.own else ()):
+        checked("memory", memory, memory.dtype, None, -LARGEST, LARGEST)
+        if rule.ranged:
+            first, actions, _ = places(game.treeplexes[player])
+            memory[_last_row(rule, first, actions)] = payoff_ranges(game)[player]
 
 
 def rule_calls(game: CompiledGame, rule: Rule) -> tuple[RuleCall, RuleCall]:

@@ -46,13 +46,12 @@ def ordered(game: HoldemGame, inner: Engine, scheme: Scheme, cutting: Cutting, r
     common = {
         "spot": game.spot.summary(),
         "locks": [lock._asdict() for lock in game.locks],
-        "algorithm": cutting.algorithm,
         "storage": inner.storage,
         "threads": cutting.threads,
     }
     memory = [shard_memory(game, inner.storage, numbers_beside(scheme), run, cutting.threads) for run in runs]
     own = [{"part": list(run), "memory": need} for run, need in zip(runs, memory, strict=True)]
-    return [Order(BOARDS, common | each, {}, inner.backend) for each in own]
+    return [Order(BOARDS, common | each, {}, scheme, inner.backend) for each in own]
 
 
 def exchanged(game: HoldemGame, runs: Sequence[BoardRun], storage: str, player: int) -> int:

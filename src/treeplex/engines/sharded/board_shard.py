@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from treeplex.engines.boards import arrays as layout
 from treeplex.engines.boards.cut import BoardRun
-from treeplex.engines.boards.game import HoldemGame, load_spot
+from treeplex.engines.boards.game import load_spot
 from treeplex.engines.boards.part import BoardPart, carry_part
 from treeplex.engines.open import open_engine
-from treeplex.engines.protocol import Execution, Scheme, packed
+from treeplex.engines.protocol import Execution, packed
 from treeplex.engines.sharded.session import opened_part
 from treeplex.engines.sharded.shards import BEST, Given, Order, Shard
 from treeplex.games.holdem.locks import make_locks
@@ -21,12 +21,12 @@ from treeplex.tensors import Tensors, check, leaves
 class BoardShard(Shard):
     """Keeps what is learned on its boards and below, on a CPU or in the memory of a GPU."""
 
-    def __init__(self, order: Order, scheme_of: Callable[[HoldemGame], Scheme]) -> None:
-        words = order.words
+    def __init__(self, order: Order) -> None:
+        words, scheme = order.words, order.scheme
         super().__init__(words["part"])
         game = load_spot(make_spot(words["spot"]), locks=make_locks(words["locks"]))
         self.run = BoardRun(*words["part"])
-        scheme, execution = scheme_of(game), Execution(order.backend, words["storage"], words["threads"])
+        execution = Execution(order.backend, words["storage"], words["threads"])
         engine: Any = open_engine(game, execution, scheme)
         self.part: BoardPart = engine.part(scheme, self.run)
         self.tables = self.part.tables()
@@ -44,7 +44,9 @@ class BoardShard(Shard):
         part = self.part
         if player == 0:
             part.rescale(self.tables, t)
-        values = part.below(part.learning(self.tables, player, t), given["entry"], given["alive"])
+        step = part.learning(self.tables, player, t)
+        values = part.below(step, given["entry"], given["alive"])
+        part.check(step)
         if player == 1:
             self.tables = part.fold(self.tables._replace(iteration=t))
         return {"found": values}

@@ -28,7 +28,6 @@ from treeplex.engines.sharded.session import MANIFEST, Cutting, ShardedEngine, S
 from treeplex.engines.sharded.shards import BEST, LEARN, VALUE
 from treeplex.errors import ParameterError
 from treeplex.tensors import Tensors, check, leaves
-from treeplex.updates.rule import Rule
 
 
 class ShardedSpotProfile(HoldemProfile):
@@ -93,7 +92,9 @@ class ShardedBoards(ShardedEngine):
         for t in range(tables.iteration + 1, tables.iteration + iterations + 1):
             trunk.rescale(tables, t)
             for player in (0, 1):
-                self._through(trunk.learning(tables, player, t), player, LEARN, {}, t)
+                step = trunk.learning(tables, player, t)
+                self._through(step, player, LEARN, {}, t)
+                trunk.check(step)
             tables = trunk.fold(tables._replace(iteration=t))
             if stop():
                 break
@@ -165,10 +166,6 @@ def cut_spot(inner: SpotEngine, scheme: Scheme, cutting: Cutting, folder: Path |
     game = inner.game
     if len(game.streets) == 1:
         raise ParameterError("The option 'cluster' needs a flop or a turn: after the river there is nothing to cut.")
-    if isinstance(scheme.rule, Rule):
-        raise ParameterError(
-            f"The option 'cluster' takes rules of the regret matching family, not '{scheme.rule.name}'; leave it out."
-        )
     runs = planned(game, inner.storage, numbers_beside(scheme), cutting)
     orders = ordered(game, inner, scheme, cutting, runs)
     session = ShardSession(cutting.shards, orders, cutting.run, folder)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.engines.protocol import Array, Scheme
+from treeplex.engines.protocol import Array
 from treeplex.engines.sequence.cpu import cut as kernels
 from treeplex.engines.sequence.cpu.treeplex import extended_plan
 from treeplex.engines.sequence.cut import Side
@@ -21,10 +21,10 @@ from treeplex.tensors import Tensors
 class SequenceShard(Shard):
     """Infosets below the trunk, with what is learnt there."""
 
-    def __init__(self, order: Order, scheme: Scheme) -> None:
+    def __init__(self, order: Order) -> None:
         super().__init__(order.words["part"])
         sides = [Side(**{name: order.arrays[f"{player}.{name}"] for name in Side._fields}) for player in (0, 1)]
-        self.part = SequencePart((sides[0], sides[1]), order.words["storage"], scheme, order.words["payoffs"])
+        self.part = SequencePart((sides[0], sides[1]), order.words["storage"], order.scheme, order.words["payoffs"])
         self.shown = [order.arrays[f"{player}.shown"] for player in (0, 1)]
         self.behind: tuple[int, int] | None = None  # player and iteration whose plans and averages are still to be made
 

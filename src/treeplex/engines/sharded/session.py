@@ -40,7 +40,6 @@ class Cutting(NamedTuple):
     threads: int = 1  # of each
     memory: int | None = None  # bytes that a worker may take; None: whatever it needs
     told: Callable[[str], None] | None = None  # called with a sentence about what is done
-    algorithm: str = ""  # with every parameter: what workers build it from
     run: str = ""  # which run this is: a hash
 
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
-from treeplex.engines.protocol import Array
+from treeplex.engines.protocol import Array, Scheme
 from treeplex.errors import TreeplexError
 from treeplex.tensors import Tensors, write_tensors
 
@@ -50,8 +50,8 @@ class Order(NamedTuple):
     kind: str  # of shard: BOARDS or SEQUENCES
     words: Mapping[str, Any]  # as JSON has them
     arrays: Mapping[str, Array]
+    scheme: Scheme  # what iterations do: an object, since a user's rule has no name
     backend: str = "cpu"
-    scheme: Any = None  # what iterations do, of SEQUENCES: an object, since a user's rule has no name
 
     @property
     def gpus(self) -> int:

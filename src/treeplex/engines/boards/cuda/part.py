@@ -18,6 +18,7 @@ from treeplex.engines.boards.tables import (
     HandTables,
     Tables,
     array_counts,
+    astray,
     new_learners,
     numbers_beside,
     pass_rule,
@@ -107,6 +108,12 @@ class CudaBoardPart(BoardPart):
         """As ``BoardPart``."""
         self.device.tell(self.schedules(t), t)
         return self.device.learns(tables.learners, pass_rule(self.scheme), player)
+
+    def check(self, step: Any) -> None:
+        """As ``BoardPart``."""
+        rule, iteration = self.scheme.rule, self.device.astray()
+        if isinstance(rule, Rule) and iteration:
+            raise astray(rule, iteration)
 
     def playing(self, sources: Sources, player: int, mode: int) -> Any:
         """As ``BoardPart``."""

@@ -15,10 +15,9 @@ from treeplex.engines.boards.evaluate import Passes
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.locks import fix
 from treeplex.engines.boards.solver import HoldemProfile, SpotEngine, SpotProfile
-from treeplex.engines.boards.tables import DeviceHandTables, astray, pass_rule
+from treeplex.engines.boards.tables import DeviceHandTables, pass_rule
 from treeplex.engines.protocol import Scheme, Stop, never, packed
 from treeplex.tensors import Tensors, leaves
-from treeplex.updates.rule import Rule
 from treeplex.updates.schedules import stretches
 
 LISTENING: Final = 0.25  # seconds between two questions whether to stop
@@ -76,8 +75,7 @@ class CudaBoardsEngine(SpotEngine):
             while now.iteration < last:
                 count, began = min(count, last - now.iteration), time.perf_counter()
                 device.iterate(now.learners, rule, known, now.iteration, count)
-                if isinstance(scheme.rule, Rule) and device.astray():
-                    raise astray(scheme.rule, device.astray())
+                part.check(None)
                 now = part.fold(now._replace(iteration=now.iteration + count))
                 if stop():
                     return now

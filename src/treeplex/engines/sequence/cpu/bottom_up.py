@@ -15,7 +15,6 @@ import numpy as np
 
 from treeplex.arrays import Bytes, Floats, Ints
 from treeplex.engines.sequence.arrays import (
-    HedgeLearner,
     HedgeRule,
     InfosetRun,
     Learner,
@@ -31,7 +30,7 @@ from treeplex.engines.sequence.partition import BOUNDARY, SEPARATOR
 from treeplex.kernels.calls import RuleCall, call_gathered, call_in_place
 from treeplex.kernels.jit import INLINED_LOOP, Index, callee, inlined_loop, specialised
 from treeplex.kernels.vectors import largest_stored
-from treeplex.updates.hedge import step_size
+from treeplex.updates.hedge import VARIANCE, step_size
 from treeplex.updates.rules import discounted, positive, share_out
 from treeplex.updates.storage import scale_16, whole_16
 
@@ -96,21 +95,30 @@ def _match_16(
 
 
 def _hedge(
-    learner: HedgeLearner, rule: HedgeRule, values: Floats, step: Step, infoset: int, start: Index, end: Index,
+    learner: RuleLearner, rule: HedgeRule, values: Floats, step: Step, infoset: int, start: Index, end: Index,
     expected: float, scratch: None,
 ) -> None:  # fmt: skip
-    """Hedge: in place of strategies eta (R - max R), whose exponentials are taken all at once later."""
-    regret, mean, squares, t = learner.regret, learner.mean, learner.squares, step.iteration
-    off = expected - mean[infoset]
-    mean[infoset] += off / t
-    squares[infoset] += off * (expected - mean[infoset])
-    eta = step_size(rule.step_size, rule.log_actions[infoset], rule.payoff_range[infoset], squares[infoset], t)
-    best = -np.inf
-    for s in range(start, end):
-        regret[s] += values[s] - expected
-        best = max(best, regret[s])
-    for s in range(start, end):
-        learner.strategy[s] = (regret[s] - best) * eta
+    """``updates.hedge``: in place of strategies eta (R - max R), whose exponentials are taken all at once later."""
+    memory, strategy, t, actions = learner.memory, learner.strategy, step.iteration, end - start
+    squares, best = 0.0, -np.inf
+    if rule.rate == VARIANCE:
+        regret = np.uint64(3) * start
+        mean, spread = regret + actions, regret + np.uint64(2) * actions
+        off = expected - memory[mean]
+        memory[mean] += off / t
+        squares = memory[spread] + off * (expected - memory[mean])
+        memory[spread] = squares
+        widest = rule.payoff_range
+    else:
+        regret = np.uint64(2) * start
+        widest = memory[regret + actions]
+    eta = step_size(rule.rate, rule.log_actions[infoset], widest, squares, t)
+    for a in range(actions):
+        r = memory[regret + a] + (values[start + a] - expected)
+        memory[regret + a] = r
+        best = max(best, r)
+    for a in range(actions):
+        strategy[start + a] = (memory[regret + a] - best) * eta
 
 
 def _call(
@@ -121,12 +129,12 @@ def _call(
     _update(rule, step.iteration, values, learner.strategy, learner.memory, start, end - start, scratch)
 
 
-@specialised("learner", {Learner16: _match_16, HedgeLearner: _hedge, RuleLearner: _call}, jit_options=INLINED_LOOP)
-def learn_infoset(
+@specialised("learner", {Learner16: _match_16}, jit_options=INLINED_LOOP)
+def _match(
     learner: Learner, rule: Matching, values: Floats, step: Step, infoset: int, start: Index, end: Index,
     expected: float, scratch: None,
 ) -> None:  # fmt: skip
-    """Regrets and next strategy of an infoset, by a rule of the regret matching family (``updates.protocol``)."""
+    """The regret matching family (``updates.protocol``)."""
     regret, strategy, up, down, total = learner.regret, learner.strategy, step.positive, step.negative, 0.0
     for s in range(start, end):
         instantaneous = values[s] - expected
@@ -136,6 +144,15 @@ def learn_infoset(
         strategy[s] = predicted
         total += predicted
     share_out(strategy, strategy, start, end, None, total)
+
+
+@specialised("rule", {HedgeRule: _hedge, RuleCall: _call}, jit_options=INLINED_LOOP)
+def learn_infoset(
+    learner: Learner, rule: Matching, values: Floats, step: Step, infoset: int, start: Index, end: Index,
+    expected: float, scratch: None,
+) -> None:  # fmt: skip
+    """What is learned at an infoset, and its next strategy."""
+    _match(learner, rule, values, step, infoset, start, end, expected, scratch)
 
 
 def _room(rule: RuleCall) -> Floats | None:

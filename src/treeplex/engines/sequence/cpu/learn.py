@@ -14,10 +14,10 @@ import numpy as np
 from treeplex.arrays import Bytes, Floats, Ints
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.arrays import (
-    HedgeLearner,
     HedgeRule,
     InfosetRun,
     Responder,
+    RuleLearner,
     Step,
     WalkedLearner,
     WalkedRule,
@@ -33,18 +33,18 @@ from treeplex.updates.hedge import kept
 # --- walks -----------------------------------------------------------------------------------------------------------
 
 
-def _exponentials(learner: HedgeLearner) -> None:
+def _exponentials(learner: RuleLearner, rule: HedgeRule) -> None:
     strategy = learner.strategy
     strategy[0] = 0.0
     exp_all(strategy, len(strategy))
 
 
-@specialised("learner", {HedgeLearner: _exponentials}, inline="always")
-def _finish(learner: WalkedLearner) -> None:
+@specialised("rule", {HedgeRule: _exponentials}, inline="always")
+def _finish(learner: WalkedLearner, rule: WalkedRule) -> None:
     """What is done for all infosets at once between the walks."""
 
 
-def _top_down_hedge(run: InfosetRun, role: Bytes | None, learner: HedgeLearner, rule: HedgeRule, step: Step) -> None:
+def _top_down_hedge(run: InfosetRun, role: Bytes | None, learner: RuleLearner, rule: HedgeRule, step: Step) -> None:
     """The same where strategies are softmax weights with a largest of exp(0) = 1, to be cut and divided by sums."""
     (first, parent), begin, stop, _ = run
     average, strategy, plan, limit, weight = learner.average, learner.strategy, learner.plan, rule.limit, step.weight
@@ -68,7 +68,7 @@ def _top_down_hedge(run: InfosetRun, role: Bytes | None, learner: HedgeLearner, 
         start = end
 
 
-@specialised("learner", {HedgeLearner: _top_down_hedge})
+@specialised("rule", {HedgeRule: _top_down_hedge})
 def walk_down(run: InfosetRun, role: Bytes | None, learner: WalkedLearner, rule: WalkedRule, step: Step) -> None:
     """Add old plans to the average and take new ones from the new strategies, without separators."""
     (first, parent), begin, stop, _ = run
@@ -99,7 +99,7 @@ def learn_shared(
             walk_up(InfosetRun(treeplex, infoset, infoset + 1, None), None, learner, rule, values, step)
         else:
             values[treeplex.parent[infoset]] += boundary[infoset]
-    _finish(learner)
+    _finish(learner, rule)
     learner.average[0] += step.weight
     for infoset in shared:
         if role[infoset] == SEPARATOR:
@@ -128,7 +128,7 @@ def _learn(
 ) -> None:  # fmt: skip
     run = InfosetRun(treeplex, 0, len(treeplex.parent), None)
     walk_up(run, None, learner, rule, values, step)
-    _finish(learner)
+    _finish(learner, rule)
     learner.average[0] += step.weight
     walk_down(run, None, learner, rule, step)
 

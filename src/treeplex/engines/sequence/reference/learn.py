@@ -10,20 +10,7 @@ In 16 bits an infoset keeps whole numbers q(a) and one scale c; its regrets are 
 scale is c = max over a of |R(a)| / 32767 (in float32), and q(a) is R(a) / c rounded to the nearest whole number. The
 next strategy is taken from R before it is rounded.
 
-Hedge (Brown, Kroer & Sandholm 2017, sections 2, 3 and 5), with VAR(I) the variance of the values v(I) after t
-iterations and Delta(I) the range of payoffs below I:
-
-    eta = sqrt(8 ln |A|) / (Delta(I) sqrt(t))                         THEORY
-    eta = sqrt(ln |A|) / (3 sqrt(VAR(I)) sqrt(t))                     VARIANCE
-    sigma(a) = exp(eta R(a)) / sum over b of exp(eta R(b))            (8)
-    sigma(a) = 0 if it is below limit(I) / sqrt(t + 1); then all are divided by their new sum
-
-In VARIANCE, 3 sqrt(VAR(I)) is kept between ``LEAST_RANGE`` times D and D, which keeps the guarantee of convergence (the
-paper's footnote 1, which names no bounds); while nothing has varied it is D. D stands in ``HedgeRule.payoff_range``:
-not Delta(I) but the range of the whole game, 2 max |u|, which needs no history tree (``algorithms.hedge``). An infoset
-whose limit is zero is not thresholded.
-
-A rule that is a function is called as it is: ``updates.rule``.
+A rule that is a function is called as it is: ``updates.rule``. Hedge is one of them: ``updates.hedge``.
 
 Fictitious play: x <- x + w (BR - x), for realization plans.
 """
@@ -38,8 +25,6 @@ from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.arrays import (
-    HedgeLearner,
-    HedgeRule,
     Learner,
     Learner16,
     Matching,
@@ -51,10 +36,9 @@ from treeplex.engines.sequence.arrays import (
 )
 from treeplex.engines.sequence.reference.treeplex import best_response, realization_plan
 from treeplex.engines.sequence.rules import payoff_range
-from treeplex.updates.reference import shares, step_size
+from treeplex.updates.reference import shares
 from treeplex.updates.rule import Rule
 from treeplex.updates.storage import largest_of
-from treeplex.updates.thresholds import cut
 
 
 class PythonRule(NamedTuple):
@@ -71,7 +55,7 @@ def rule_calls(game: CompiledGame, rule: Rule) -> tuple[PythonRule, PythonRule]:
     return made, made
 
 
-ReferenceRule = Matching | MatchingAgainstBestResponse | HedgeRule | PythonRule
+ReferenceRule = Matching | MatchingAgainstBestResponse | PythonRule
 
 
 def learn(
@@ -94,8 +78,6 @@ def learn(
         match learner, rule:
             case RuleLearner(), PythonRule():
                 predicted[own] = _apply(learner, rule, own, values[own].astype(np.float64), step)
-            case HedgeLearner(), HedgeRule():
-                predicted[own] = _hedge(learner, rule, infoset, own, instantaneous, float(expected), step)
             case Learner() | Learner16(), Matching() | MatchingAgainstBestResponse():
                 predicted[own] = _match(learner, rule, infoset, own, instantaneous, step)
             case _:
@@ -127,20 +109,6 @@ def _match(
     else:
         learner.regret[own] = regret
     return np.maximum(regret + rule.predict * instantaneous, 0.0)
-
-
-def _hedge(
-    learner: HedgeLearner, rule: HedgeRule, infoset: int, own: slice, instantaneous: Floats, value: float, step: Step
-) -> Floats:
-    """New regrets of an infoset; returns its next strategy."""
-    learner.regret[own] += instantaneous
-    off = value - learner.mean[infoset]
-    learner.mean[infoset] += off / step.iteration
-    learner.squares[infoset] += off * (value - learner.mean[infoset])
-    log_actions, payoff_range = rule.log_actions[infoset], rule.payoff_range[infoset]
-    eta = step_size(rule.step_size, log_actions, payoff_range, learner.squares[infoset], step.iteration)
-    likely = np.exp(eta * (learner.regret[own] - learner.regret[own].max()))
-    return cut(likely / likely.sum(), rule.limit[infoset] / np.sqrt(step.iteration + 1.0))
 
 
 def _apply(learner: RuleLearner, rule: PythonRule, own: slice, values: Floats, step: Step) -> Floats:
