@@ -25,7 +25,7 @@ from treeplex.engines.sequence.arrays import (
 from treeplex.engines.sequence.cpu.bottom_up import walk_up
 from treeplex.engines.sequence.cpu.treeplex import best_response, realization_plan
 from treeplex.engines.sequence.partition import SEPARATOR, Partition
-from treeplex.kernels.jit import callee, specialised
+from treeplex.kernels.jit import INLINED_LOOP, callee, specialised
 from treeplex.kernels.threads.crew import Worker, meet
 from treeplex.updates.exponential import exp_all
 from treeplex.updates.hedge import kept
@@ -121,7 +121,7 @@ def _learn_together(
     meet(worker)
 
 
-@specialised("partition", {Partition: _learn_together})
+@specialised("partition", {Partition: _learn_together}, jit_options=INLINED_LOOP)
 def _learn(
     treeplex: Treeplex, partition: None, learner: WalkedLearner, rule: WalkedRule, values: Floats, step: Step,
     worker: None,
@@ -144,7 +144,7 @@ def _respond(
         plan[s] += step.weight * (response[s] - plan[s])
 
 
-@specialised("learner", {Responder: _respond})
+@specialised("learner", {Responder: _respond}, jit_options=INLINED_LOOP)
 def learn(
     treeplex: Treeplex, partition: Partition | None, learner: WalkedLearner, rule: WalkedRule, values: Floats,
     step: Step, worker: Worker | None,
