@@ -35,7 +35,7 @@ from treeplex.engines.boards.cpu.chance import (
 from treeplex.engines.boards.cpu.street import ascend, descend, fetch_last
 from treeplex.engines.boards.cpu.tasks import announce, await_board, claim, finished
 from treeplex.engines.boards.cpu.terminals import settle
-from treeplex.kernels.jit import callee, kernel
+from treeplex.kernels.jit import callee, inlined, kernel
 from treeplex.kernels.threads.meeting import await_all, barrier, leave_run, linger
 from treeplex.kernels.vectors import LANES, load, spread, store
 
@@ -135,7 +135,7 @@ def _up(tables: PassArrays, place: BoardPath, first: int, stop: int, rule: PassR
     _copy_rows(tables, place, nil, step.player)
 
 
-@callee
+@inlined
 def _last_boards(tables: PassArrays, chance: float, rule: PassRule, step: Pass, worker: PassWorker, n: int) -> None:
     """Boards of two streets: the tiles of the last one that this thread gets in pass ``n``."""
     results, top = results_at(tables, 0), scratch_at(tables, 0)
@@ -153,7 +153,7 @@ def _last_boards(tables: PassArrays, chance: float, rule: PassRule, step: Pass, 
                 _tile(tables, leaf, tile, chance, rule, step, found[board], top.entry, top.alive)
 
 
-@callee
+@inlined
 def _two_streets(
     tables: PassArrays, chances: tuple[float, float], rule: PassRule, step: Pass, worker: PassWorker, n: int
 ) -> bool:
@@ -193,7 +193,7 @@ def _two_streets(
     return True
 
 
-@callee
+@inlined
 def _passes(tables: PassArrays, streets: int, chances: tuple[float, float], worker: PassWorker) -> bool:
     """One pass after the other; False if another thread has failed."""
     results = results_at(tables, 0)
