@@ -1,7 +1,7 @@
 """Run the examples and keep their pictures, in few colours, for the gallery: python tools/gallery.py [NAME...].
 
-Without a GPU the picture of examples/gpu.py is drawn from what was measured on one: by the tables of docs/how-to/gpu.md
-and of docs/theory/algorithms.md, "Threads".
+Without a GPU the picture of examples/gpu.py is drawn from what was measured on one: by the tables of
+benchmarks/gpu/README.md and of docs/theory/algorithms.md, "Threads".
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ COLOURS = 48
 def measured() -> dict[str, tuple[float, float]]:
     """Iterations per second of games that both tables have: by 16 cores, as many as pay, and by an H200, float64."""
     threads = (ROOT / "docs" / "theory" / "algorithms.md").read_text(encoding="utf-8").split("| told 0 |")[1]
-    gpu = (ROOT / "docs" / "how-to" / "gpu.md").read_text(encoding="utf-8").split("| NashConv |")[1]
+    gpu = (ROOT / "benchmarks" / "gpu" / "README.md").read_text(encoding="utf-8").split("| NashConv |")[1]
     cores = {row[1]: row[2] for row in re.finditer(r"^\| `([^`]+)` \|.*\| ([\d,]+) \|$", threads, re.MULTILINE)}
     cards = {row[1]: row[2] for row in re.finditer(r"^\| `([^`]+)`[^|]*\| ([\d,]+), later", gpu, re.MULTILINE)}
     games = [game for game in cards if game in cores]
