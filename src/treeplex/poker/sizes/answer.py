@@ -73,7 +73,7 @@ class Sizes(Extras):
         return next(iter(self.menus.values()))
 
     @property
-    def kept(self) -> str:
+    def menus_text(self) -> str:
         """All menus as a line of text."""
         if len(self.menus) == 1:
             return ", ".join(self.menu) or UNDECIDED
@@ -165,7 +165,7 @@ class Sizes(Extras):
     def html(self) -> str:
         """As ``Extras``."""
         low, high = self.loss_percent_of_pot
-        title = f"{self.kept}: loses {low:.3f} to {high:.3f} % of the pot"
+        title = f"{self.menus_text}: loses {low:.3f} to {high:.3f} % of the pot"
         words = html_table(title, COLUMNS, [cells for spot in self.spots for cells in self.cells(spot)])
         return words + html_picture(self.plot().png(), title)
 

@@ -17,7 +17,7 @@ def plot_sizes(answer: Sizes, path: str | Path | None = None) -> Any:
     """Plot, by spot, the loss with one size and how often each is bet; and the loss by number of sizes."""
     shown = answer.spots[:4]
     low, high = answer.loss_percent_of_pot
-    title = f"{answer.player.upper()} keeps {answer.kept}: loses {low:.3f} to {high:.3f} % of the pot"
+    title = f"{answer.player.upper()} keeps {answer.menus_text}: loses {low:.3f} to {high:.3f} % of the pot"
     columns = 3 if answer.by_count else 2
     with drawing(path, (5.2 * columns, 0.6 + 3.4 * len(shown)), title, len(shown), columns) as panels:
         for k, spot in enumerate(shown):
