@@ -263,7 +263,7 @@ def test_unknown_parameters_methods_and_addresses(client):
 
 
 def test_a_tree_without_end_is_given_up(client, served, monkeypatch):
-    monkeypatch.setattr("treeplex.web.checker.PATIENCE", 0.5)
+    monkeypatch.setattr("treeplex.web.checker.TIME_LIMIT", 0.5)
     sizes = {"bet": "20%,33%,50%,75%,100%,150%,200%,a", "raise": "40%,70%,100%,150%,a"}
     deep = RIVER | {"board": "Ks 9h 6d", "effective_stack": 5000, "sizes": sizes}
     assert "fewer sizes" in client.sentence(client.post("/api/spot", json={"spot": deep}), 400)

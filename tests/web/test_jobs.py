@@ -18,7 +18,7 @@ import treeplex as tp
 from treeplex.errors import ParameterError
 from treeplex.web.jobs import record
 from treeplex.web.jobs.queue import Queue
-from treeplex.web.jobs.wanted import JobRequest
+from treeplex.web.jobs.requests import JobRequest
 from treeplex.web.server import listen
 
 from .conftest import Client, Served

@@ -19,8 +19,8 @@ from treeplex.games.holdem.spot import make_spot
 from treeplex.web.directory import Directory
 from treeplex.web.jobs import record
 from treeplex.web.jobs.queue import Queue
+from treeplex.web.jobs.requests import JobRequest, check_request
 from treeplex.web.jobs.signature import key_of
-from treeplex.web.jobs.wanted import JobRequest, check_request
 from treeplex.web.trees import CompiledTree, node
 
 from .conftest import RIVER, Served
