@@ -277,7 +277,7 @@ def test_every_decision_of_a_trained_hand_is_marked_by_its_evs(opened):
         ({"opponent": "!"}, "two hands"),
         ({"player": "me"}, "oop or ip"),
         ({"line": "check, fly"}, "fly"),
-        ({"line": ""}, "no decision of its player"),
+        ({"line": ""}, "not lead to a decision of its player"),
         ({"hand": "KsKd"}, "share a card"),
     ],
 )

@@ -183,7 +183,7 @@ def test_games_are_names_not_files(client, game):
 def test_a_large_body_is_refused_before_it_is_read(client, port):
     head = f"POST /api/range HTTP/1.1\nHost: 127.0.0.1:{port}\nX-Token: {TOKEN}\nContent-Type: application/json"
     status, body = raw(port, f"{head}\nContent-Length: 10000000")  # nothing of it is ever sent
-    assert (status, json.loads(body)["error"]) == (413, "A request may have at most 1,048,576 bytes.")
+    assert (status, json.loads(body)["error"]) == (413, "The body of a request may have at most 1,048,576 bytes.")
     chunk = b"100000\r\n" + b" " * 0x100000 + b"\r\n"
     status, _ = raw(port, f"{head}\nTransfer-Encoding: chunked", chunk + chunk)
     assert status == 413

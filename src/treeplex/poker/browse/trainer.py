@@ -167,7 +167,7 @@ def _read(reader: Reader, fields: Mapping[str, Any]) -> tuple[QuestionDeal, str]
     except ValueError:
         opponent = -1
     if first == second or not 0 <= opponent < HANDS:
-        raise ParameterError("The question does not have two valid hands; request a new question.")
+        raise ParameterError("The question does not name two hands; request a new question.")
     mine, who = hand_number(first, second), PLAYERS.index(player)
     hands = (mine, opponent) if who == 0 else (opponent, mine)
     position = follow(reader.game, fields["line"])
