@@ -1,8 +1,8 @@
 """Tammelin (2014), section 3: regrets of CFR+ hold less information than those of CFR.
 
-Both are measured over a run: the fraction of exact zeros, the entropy of the regrets as 16-bit integers (as
-``storage="int16"`` stores them), and their size after zstd, without and with their scales. There is one float32 scale
-per infoset of Leduc-5, and one per public decision of the hold'em flop of ``cfr-plus-fig2``. On the flop the solver
+For both, a run measures the fraction of exact zeros and the entropy of the regrets as 16-bit integers (as
+``storage="int16"`` stores them). It also measures their size after zstd, without and with scales. There is one float32
+scale per infoset of Leduc-5, and one per public decision of the flop of ``cfr-plus-fig2``. On the flop the solver
 forgets negative regret when it next touches it, and pads rows of hands to whole vectors. Here negative regret is
 forgotten first, as in Algorithm 1, and the padding is left out.
 """

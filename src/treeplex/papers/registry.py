@@ -38,8 +38,8 @@ class Reproduction(NamedTuple):
 
 
 REPRODUCTIONS: dict[str, Reproduction] = {
-    module.ID: Reproduction(module.ID, f"{paper}, {place}", about, module.reproduce)
-    for module, paper, place, about in (
+    module.ID: Reproduction(module.ID, f"{paper}, {part}", about, module.reproduce)
+    for module, paper, part, about in (
         (cfr_plus_fig1, TAMMELIN, "Figure 1", "one-card poker: iterations to one millibet per hand, by deck size"),
         (
             cfr_plus_fig2,
