@@ -245,7 +245,7 @@ def test_growth(queue):
 
 
 def test_a_busy_port_is_refused_in_a_sentence(queue, port):
-    with pytest.raises(ParameterError, match="address already in use. Choose another port with --port, or 0"):
+    with pytest.raises(ParameterError, match=r"address already in use\. Choose another port with --port, or 0"):
         listen("127.0.0.1", port)
     for host in ("no.such.host.invalid", "\0", "256.1.1.1"):
         with pytest.raises(ParameterError, match="Cannot listen"):

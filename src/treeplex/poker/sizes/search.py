@@ -202,7 +202,7 @@ def _rows(case: Case, menu: Menu, rich: Interval, menu_value: Interval) -> Steps
             slot=" ".join(case.slot),
             size=case.candidates.of(case.slot)[size],
             chips=None if case.chips is None else case.chips[size],
-            menu_value=size not in added,
+            kept=size not in added,
             frequency=case.frequencies.get(size),
             loss_if_only=(alone[0], alone[1] if math.isfinite(low) else None),
             gain_if_added=max(0.0, case.chips_of(added[size]) - menu_value[0]) if size in added else None,
