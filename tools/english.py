@@ -35,7 +35,11 @@ NAMELESS = PARTICIPLES | {
 }
 """Words that name nothing, or that stand for another thing than they say; also in the plural."""
 
-ALLOWED: dict[str, str] = {}
+ALLOWED: dict[str, str] = {
+    "ev_kept": "field of SpotSizes: a key of result.json",
+    "kept": "field of SizeRow: a key of result.json and a column of sizes.parquet",
+    "taken": "field of Crumb: a key of the JSON of a node, which the page reads",
+}
 """Names that have one of these words all the same, each with its reason."""
 
 BEGINNINGS = re.compile(r"(what|who|whose|whoever|as|of|the same)\b", re.IGNORECASE)

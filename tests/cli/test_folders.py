@@ -12,7 +12,7 @@ from treeplex.cli.output import new_folder
 from treeplex.errors import ParameterError
 from treeplex.files import LOCK, locked
 from treeplex.papers import REPRODUCTIONS
-from treeplex.papers.report import Report, Table
+from treeplex.papers.report import PaperReport, Table
 
 COMPARE = ("compare", "kuhn", "cfr", "cfr+", "--out", "both", "--json")
 
@@ -114,8 +114,8 @@ def test_a_comparison_has_one_writer(cli) -> None:
 def figure(monkeypatch) -> str:
     """A reproduction that takes no time."""
 
-    def reproduce(folder: Path, tell: Any) -> Report:
-        return Report("quick", [], [Table(["a"], [[1]]).write(folder / "quick.csv")])
+    def reproduce(folder: Path, tell: Any) -> PaperReport:
+        return PaperReport("quick", [], [Table(["a"], [[1]]).write(folder / "quick.csv")])
 
     entry = next(iter(REPRODUCTIONS.values()))
     monkeypatch.setitem(REPRODUCTIONS, "quick", entry._replace(id="quick", run=reproduce))

@@ -37,4 +37,4 @@ def test_tables_tell_the_same(runs, tmp_path, cli):
     assert f"{found.rows[1].ev[0]:.2f}" in table
     assert cli("holdem", "report", *runs, "--csv", files["csv"]).code == 2
     assert cli("holdem", "report", *runs, "--html", "x.txt").code == 2
-    assert "'only' words are" in cli("holdem", "report", *runs, "--only", "wet").err
+    assert "'only' parameter takes the words" in cli("holdem", "report", *runs, "--only", "wet").err

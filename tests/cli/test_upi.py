@@ -183,7 +183,7 @@ def test_stop_ends_an_endless_run_and_go_continues_it():
     script = prepared("Ks 9h 6d 3c Jh", 100, 300, "AA,KQs", "QQ,AKs", LINES)
     assert script("go") == ["go ok!"]
     assert script("solver_state") == ["running"]
-    assert "stop it" in script.error("show_strategy r:0")
+    assert "Send stop" in script.error("show_strategy r:0")
     assert "for ever" in script.error("wait_for_solver")
     time.sleep(0.2)
     script.said.clear()
@@ -206,7 +206,7 @@ def test_stop_ends_an_endless_run_and_go_continues_it():
     ("command", "words"),
     [
         ("dance", "not one of"),
-        ("build_tree", "no board"),
+        ("build_tree", "board is not set"),
         ("go", "no tree"),
         ("show_strategy r:0", "no tree"),
         ("set_range OOP 1 2 3", "got 3"),

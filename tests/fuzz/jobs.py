@@ -19,7 +19,7 @@ from treeplex.web.answers import encoded
 from treeplex.web.directory import Directory
 from treeplex.web.jobs import record, worker
 from treeplex.web.jobs.queue import Queue
-from treeplex.web.jobs.wanted import JobRequest, wanted_fields
+from treeplex.web.jobs.requests import JobRequest, job_request_fields
 from treeplex.web.runs import Runs
 
 LIMITS = dict.fromkeys(("exploitability", "nash_conv", "seconds", "nodes")) | {"iterations": 3}
@@ -148,9 +148,9 @@ def served_queue(served: Path) -> TreeplexError | None:
             encoded(Runs(directory, queue.job_of).listed())
             for job in [job["job"] for job in told if job["state"] == record.UNCONFIRMED]:
                 try:
-                    fields = wanted_fields(queue.unconfirmed(job).request, str(served))
+                    fields = job_request_fields(queue.unconfirmed(job).request, str(served))
                     made = queue.start(job, JobRequest(**fields))
-                    worker.carry_out(queue.home / made["job"], directory.root)
+                    worker.run_job(queue.home / made["job"], directory.root)
                     started += 1
                 except TreeplexError as error:
                     refusals.append(error)

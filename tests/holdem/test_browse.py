@@ -277,7 +277,7 @@ def test_every_decision_of_a_trained_hand_is_marked_by_its_evs(opened):
         ({"opponent": "!"}, "two hands"),
         ({"player": "me"}, "oop or ip"),
         ({"line": "check, fly"}, "fly"),
-        ({"line": ""}, "no decision of its player"),
+        ({"line": ""}, "not lead to a decision of its player"),
         ({"hand": "KsKd"}, "share a card"),
     ],
 )
@@ -292,7 +292,7 @@ def test_what_cannot_be_shown_is_said(opened, tmp_path):
         opened.mark(opened.question("oop", 1), 9)
     with pytest.raises(ParameterError, match="passes no card"):
         opened.runouts("check")
-    with pytest.raises(ParameterError, match="leads to no decision"):
+    with pytest.raises(ParameterError, match="does not lead to a decision"):
         opened.exploit("check, check")
     with pytest.raises(ParameterError, match=r"no run\.json"):
         open_spot(tmp_path)

@@ -107,7 +107,7 @@ def test_markup_in_names_stays_text(runs):
     [
         ({"lines": ["*"]}, "no card is dealt"),
         ({"lines": ["x/b50/f"]}, "fold node"),
-        ({"only": ["wet"]}, "'only' words are rainbow"),
+        ({"only": ["wet"]}, "'only' parameter takes the words rainbow"),
         ({"hands": "AA", "by_class": True}, "not both"),
     ],
 )

@@ -55,7 +55,7 @@ def test_a_curve_is_a_run_with_rows_a_tenth_apart_and_tells_how_it_goes() -> Non
     every = [tp.solve(game, "cfr-partial", iterations=t).nash_conv for t in apart]
     assert [row.nash_conv for row in line.rows] == every
     assert any("kuhn, partial: iteration 50" in each for each in heard)
-    with pytest.raises(ParameterError, match="must name one that iterates, got 'lp'"):
+    with pytest.raises(ParameterError, match="must name an algorithm that iterates, got 'lp'"):
         run_curve(game, "exact", "lp", Limits(iterations=5), heard.append)
 
 

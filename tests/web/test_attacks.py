@@ -183,7 +183,7 @@ def test_games_are_names_not_files(client, game):
 def test_a_large_body_is_refused_before_it_is_read(client, port):
     head = f"POST /api/range HTTP/1.1\nHost: 127.0.0.1:{port}\nX-Token: {TOKEN}\nContent-Type: application/json"
     status, body = raw(port, f"{head}\nContent-Length: 10000000")  # nothing of it is ever sent
-    assert (status, json.loads(body)["error"]) == (413, "A request may have at most 1,048,576 bytes.")
+    assert (status, json.loads(body)["error"]) == (413, "The body of a request may have at most 1,048,576 bytes.")
     chunk = b"100000\r\n" + b" " * 0x100000 + b"\r\n"
     status, _ = raw(port, f"{head}\nTransfer-Encoding: chunked", chunk + chunk)
     assert status == 413
@@ -263,7 +263,7 @@ def test_unknown_parameters_methods_and_addresses(client):
 
 
 def test_a_tree_without_end_is_given_up(client, served, monkeypatch):
-    monkeypatch.setattr("treeplex.web.checker.PATIENCE", 0.5)
+    monkeypatch.setattr("treeplex.web.checker.TIME_LIMIT", 0.5)
     sizes = {"bet": "20%,33%,50%,75%,100%,150%,200%,a", "raise": "40%,70%,100%,150%,a"}
     deep = RIVER | {"board": "Ks 9h 6d", "effective_stack": 5000, "sizes": sizes}
     assert "fewer sizes" in client.sentence(client.post("/api/spot", json={"spot": deep}), 400)

@@ -18,7 +18,7 @@ import treeplex as tp
 from treeplex.errors import ParameterError
 from treeplex.web.jobs import record
 from treeplex.web.jobs.queue import Queue
-from treeplex.web.jobs.wanted import JobRequest
+from treeplex.web.jobs.requests import JobRequest
 from treeplex.web.server import listen
 
 from .conftest import Client, Served
@@ -245,7 +245,7 @@ def test_growth(queue):
 
 
 def test_a_busy_port_is_refused_in_a_sentence(queue, port):
-    with pytest.raises(ParameterError, match="address already in use; give another with --port, or 0"):
+    with pytest.raises(ParameterError, match=r"address already in use\. Choose another port with --port, or 0"):
         listen("127.0.0.1", port)
     for host in ("no.such.host.invalid", "\0", "256.1.1.1"):
         with pytest.raises(ParameterError, match="Cannot listen"):
@@ -253,5 +253,5 @@ def test_a_busy_port_is_refused_in_a_sentence(queue, port):
 
 
 def test_a_folder_has_one_server(queue):
-    with pytest.raises(ParameterError, match=f"served already, by process {os.getpid()}"):
+    with pytest.raises(ParameterError, match=f"already served by process {os.getpid()}"):
         Queue(queue.site.directory).hold()

@@ -253,7 +253,7 @@ def test_train(watched: Watched, solved: str) -> None:
     marked = answering.value.json()
     page.locator(".verdict").wait_for()
     pot = json.loads(answering.value.request.post_data)["question"]["node"]["pot"]
-    shown = page.locator(".answers .told small").all_inner_texts()
+    shown = page.locator(".answers .solution small").all_inner_texts()
     assert [text.strip() for text in shown] == [f"EV {chips(ev, pot)}" for ev in marked["ev"]]
     if marked["lost"] > 0:
         assert chips(marked["lost"], pot) in page.inner_text(".verdict")

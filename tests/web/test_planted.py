@@ -19,8 +19,8 @@ from treeplex.games.holdem.spot import make_spot
 from treeplex.web.directory import Directory
 from treeplex.web.jobs import record
 from treeplex.web.jobs.queue import Queue
+from treeplex.web.jobs.requests import JobRequest, check_request
 from treeplex.web.jobs.signature import key_of
-from treeplex.web.jobs.wanted import JobRequest, check_request
 from treeplex.web.trees import CompiledTree, node
 
 from .conftest import RIVER, Served
@@ -86,7 +86,7 @@ def test_planted_jobs_wait_for_a_person_and_stay_inside(sent, tmp_path):
         started = client.tell("jobs/5/start")
         assert started["run"] == "nice"
         client.until(started["job"], "done")
-        assert "not waiting" in client.sentence(client.post(f"/api/jobs/{started['job']}/start"), 409)
+        assert "does not wait" in client.sentence(client.post(f"/api/jobs/{started['job']}/start"), 409)
         client.tell("jobs/1/remove")
         assert "1" not in states(served)
     finally:
@@ -298,7 +298,7 @@ def test_a_name_that_is_no_text_is_said(kept, client):
         shutil.copy(kept / "kuhn" / "run.json", odd / "run.json")
         said = client.ask("runs")
         assert "kuhn" in {row["run"] for row in said["runs"]}
-        assert said["unreadable"] == [{"run": "odd\ufffd", "error": "Its name is not UTF-8; rename the folder."}]
+        assert said["unreadable"] == [{"run": "odd\ufffd", "error": "The folder's name is not UTF-8; rename it."}]
     finally:
         shutil.rmtree(odd)
 
@@ -308,7 +308,7 @@ def test_a_wide_node_is_refused_and_others_are_drawn_at_once():
         game = tp.load([[1.0] * wide, [0.0] * wide])
         tree, policy, began = CompiledTree(game), tp.Policy.uniform(game), time.monotonic()
         if wide > 1000:
-            with pytest.raises(ParameterError, match="at most 1,000 branches can be shown, this one has 1,500"):
+            with pytest.raises(ParameterError, match="has 1,500 branches, and a page shows at most 1,000"):
                 node(tree, policy, "0")
         else:
             found = node(tree, policy, "0")

@@ -1,6 +1,6 @@
-"""One module a figure or table of a paper, with the paper's claims as data: what ``treeplex reproduce`` runs."""
+"""Reproductions of papers: one module per figure or table, with its claims as data, run by ``treeplex reproduce``."""
 
 from treeplex.papers.registry import REPRODUCTIONS
-from treeplex.papers.report import Report
+from treeplex.papers.report import PaperReport
 
-__all__ = ["REPRODUCTIONS", "Report"]
+__all__ = ["REPRODUCTIONS", "PaperReport"]

@@ -1,10 +1,10 @@
 """Tammelin (2014), section 3: regrets of CFR+ hold less information than those of CFR.
 
-Over a run, for both: the share of exact zeros, the entropy of the regrets as 16-bit whole numbers (as
-``storage="int16"`` keeps them), and their size after zstd, without and with the scales that belong to them: one float32
-per infoset of Leduc-5, one per public decision of the hold'em flop of ``cfr-plus-fig2``. There the solver forgets
-negative regret when it is next touched, and fills rows of hands up to whole vectors; here it is forgotten first, as
-Algorithm 1 says, and what fills rows up is left out.
+For both, a run measures the fraction of exact zeros and the entropy of the regrets as 16-bit integers (as
+``storage="int16"`` stores them). It also measures their size after zstd, without and with scales. There is one float32
+scale per infoset of Leduc-5, and one per public decision of the flop of ``cfr-plus-fig2``. On the flop the solver
+forgets negative regret when it next touches it, and pads rows of hands to whole vectors. Here negative regret is
+forgotten first, as in Algorithm 1, and the padding is left out.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from treeplex.engines.boards.boards import open_spans
 from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.engines.boards.streets import Span
 from treeplex.papers.cfr_plus_fig2 import SPOT
-from treeplex.papers.report import Report, Table, Tell, report
+from treeplex.papers.report import PaperReport, Table, Tell, report
 from treeplex.plots.plot import drawing
 
 ID: Final = "cfr-plus-compressibility"
@@ -36,36 +36,36 @@ ALGORITHMS: Final = ("cfr", "cfr+")
 
 
 class StoredRegrets(NamedTuple):
-    """Regrets in 16 bits, of both players."""
+    """Regrets of both players in 16 bits."""
 
     regret: npt.NDArray[np.int16]  # [S]
-    scale: npt.NDArray[np.float32]  # [groups] what the whole numbers of a group are multiplied by
+    scale: npt.NDArray[np.float32]  # [groups] the factor of a group's integers
 
 
 class Compression(NamedTuple):
-    """How much information regrets hold."""
+    """Measures of the information in regrets."""
 
-    zeros: float  # share of exact zeros
-    entropy: float  # bits per regret, of the values taken one by one
+    zeros: float  # fraction of exact zeros
+    entropy: float  # bits per regret, of single values
     compressed: float  # bits per regret after zstd, without scales
-    scales: float  # bits per regret that scales take as they are
-    scales_compressed: float  # the same after zstd
+    scales: float  # bits per regret for uncompressed scales
+    scales_compressed: float  # bits per regret for scales after zstd
     total: float  # bits per regret after zstd, with scales
 
 
 Rows = list[tuple[str, str, int, Compression]]
-"""By game, algorithm and iteration."""
+"""Game, algorithm, iteration and measures of every checkpoint."""
 
 
-def reproduce(folder: Path, tell: Tell) -> Report:
-    """Run CFR and CFR+ side by side; leaves a CSV and a figure."""
+def reproduce(folder: Path, tell: Tell) -> PaperReport:
+    """Run CFR and CFR+ side by side; write a CSV and a figure."""
     rows: Rows = []
     for game in CHECKPOINTS:
         for name in ALGORITHMS:
             for iteration, stored in states(game, name):
                 tell(f"{game}, {name}: iteration {iteration}")
                 rows.append((game, name, iteration, measure(stored)))
-    last = {(game, name): found for game, name, _, found in rows}
+    last = {(game, name): compression for game, name, _, compression in rows}
     measured: dict[str, float] = {}
     for game, short in ((GAME, ""), (FLOP, "flop_")):
         plain, plus = (last[game, name] for name in ALGORITHMS)
@@ -77,30 +77,30 @@ def reproduce(folder: Path, tell: Tell) -> Report:
             f"{short}total_ratio": plain.total / plus.total,
         }
     columns = ["game", "algorithm", "iteration", *Compression._fields]
-    table = Table(columns, [(*where, *found) for *where, found in rows])
+    table = Table(columns, [(*where, *compression) for *where, compression in rows])
     return report(ID, folder, measured, table, lambda path: _plot(rows, path))
 
 
 def states(game: str, name: str) -> Iterator[tuple[int, StoredRegrets]]:
-    """What an algorithm has stored at every checkpoint."""
+    """Yield the regrets that an algorithm has stored at every checkpoint."""
     loaded: Any = load_spot(SPOT) if game == FLOP else load(game)
     algorithm = build(name).open(loaded, Execution(storage="int16"))
     state = algorithm.start(loaded, 0)
-    held = [_held(loaded, player) if game == FLOP else slice(None) for player in (0, 1)]
+    masks = [_unpadded(loaded, player) if game == FLOP else slice(None) for player in (0, 1)]
     done = 0
     for iteration in CHECKPOINTS[game]:
         state = algorithm.advance(loaded, state, iteration - done)
         done = iteration
         scale = "regret_scale" if game == FLOP else "scale"
         regrets, scales = ([getattr(learner, part) for learner in state.learners] for part in ("regret", scale))
-        kept = np.concatenate([regret[mask] for regret, mask in zip(regrets, held, strict=True)])
+        regret_values = np.concatenate([regret[mask] for regret, mask in zip(regrets, masks, strict=True)])
         if name == "cfr+":
-            kept = np.maximum(kept, np.int16(0))
-        yield iteration, StoredRegrets(kept, np.concatenate(scales))
+            regret_values = np.maximum(regret_values, np.int16(0))
+        yield iteration, StoredRegrets(regret_values, np.concatenate(scales))
 
 
-def _held(game: HoldemGame, player: int) -> Any:
-    """[S] which of a player's numbers are those of a hand: rows have as many as fill whole vectors."""
+def _unpadded(game: HoldemGame, player: int) -> Any:
+    """Return a mask [S] of a player's numbers that belong to a hand; rows are padded to whole vectors."""
     rows: list[npt.NDArray[np.bool_]] = []
     for street, boards in zip(game.streets, game.boards, strict=True):
         hands, spans = boards.hands[player], open_spans(street, player, boards.texture)
@@ -113,7 +113,7 @@ def _held(game: HoldemGame, player: int) -> Any:
 
 
 def measure(stored: StoredRegrets) -> Compression:
-    """Zeros, entropy and zstd size of 16-bit regrets, and the size of their scales."""
+    """Measure zeros, entropy and zstd size of 16-bit regrets, and the size of their scales."""
     regret, scale = stored
     _, counts = np.unique(regret, return_counts=True)
     share = counts / len(regret)
@@ -131,7 +131,7 @@ def _plot(rows: Rows, path: Path) -> None:
         places = ((game, column) for game in CHECKPOINTS for column in labels)
         for axes, (game, column) in zip(panels, places, strict=True):
             for name in ALGORITHMS:
-                values = [getattr(found, column) for *where, _, found in rows if where == [game, name]]
+                values = [getattr(compression, column) for *where, _, compression in rows if where == [game, name]]
                 axes.plot(CHECKPOINTS[game], values, marker="o", markersize=4, label=name)
             axes.set(xscale="log", ylim=(0.0, None), xlabel="iterations", ylabel=labels[column], title=game)
             axes.legend(frameon=False)

@@ -1,8 +1,8 @@
 """Tammelin (2014), Figure 1: one-card poker, iterations until exploitability is below one millibet per hand.
 
 Exploitability is NashConv / 2 in bets of one chip. Iterations are counted exactly up to ``EXACT_UPTO`` (every one is
-evaluated) and within one per cent beyond. The paper's Algorithm 1 averages in the order "faced", for which it does not
-state the delay; the other orders and a delay of five stand beside it, CFR always in the order of CFR+.
+evaluated) and within one per cent beyond. The paper's Algorithm 1 averages in the order "faced" and does not state its
+delay. We also run the other orders and a delay of five. CFR always uses the order of CFR+.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from typing import Final
 from treeplex.algorithms.cfr import CFR, cfr, cfr_plus
 from treeplex.api import load
 from treeplex.compile.game import CompiledGame
-from treeplex.papers.report import Report, Table, Tell, report
+from treeplex.papers.report import PaperReport, Table, Tell, report
 from treeplex.plots.plot import drawing
 
 ID: Final = "cfr-plus-fig1"
 
 DECKS: Final = (3, 4, 6, 10, 18, 32, 56, 100, 178, 316, 562, 1000, 1778)
-SMALL: Final = 10  # decks up to here count as small
-LARGE: Final = 100  # and from here on as large
+SMALL: Final = 10  # the largest small deck
+LARGE: Final = 100  # the smallest large deck
 TARGET: Final = 0.001  # bets per hand
 EXACT_UPTO: Final = 2_000
-MOST: Final = 1_000_000  # iterations after which a curve is given up
-ORDERS: Final = ("faced", "played", "next")  # of averaging; the first is that of Algorithm 1
+MOST: Final = 1_000_000  # iterations after which a curve is abandoned
+ORDERS: Final = ("faced", "played", "next")  # orders of averaging; the first is that of Algorithm 1
 DELAY: Final = 5
-CURVES: Final = {  # column: algorithm, and whether its current strategies are measured
+CURVES: Final = {  # column: algorithm, and whether to measure its current strategies
     **{f"cfr_{order}": (cfr(order=order), False) for order in ORDERS},
     **{f"cfr+_{order}": (cfr_plus(order=order), False) for order in ORDERS},
     "cfr+_delayed": (cfr_plus(delay=DELAY), False),
@@ -42,8 +42,8 @@ DRAWN: Final = {
 }
 
 
-def reproduce(folder: Path, tell: Tell) -> Report:
-    """Run all decks; leaves a CSV and a figure."""
+def reproduce(folder: Path, tell: Tell) -> PaperReport:
+    """Run all decks; write a CSV and a figure."""
     rows: list[dict[str, int]] = []
     for deck in DECKS:
         tell(f"one_card_poker(deck={deck})")
@@ -58,7 +58,7 @@ def reproduce(folder: Path, tell: Tell) -> Report:
 
 
 def measure(rows: list[dict[str, int]]) -> dict[str, float]:
-    """What the claims are about."""
+    """Compute the measurements that the claims refer to."""
     out: dict[str, float] = {}
     for order, plus in (*((order, f"cfr+_{order}") for order in ORDERS), (ORDERS[0], "cfr+_faced_delayed")):
         ratios = [row[f"cfr_{order}"] / row[plus] for row in rows]
@@ -71,7 +71,7 @@ def measure(rows: list[dict[str, int]]) -> dict[str, float]:
 
 
 def iterations_to_target(game: CompiledGame, algorithm: CFR, *, current: bool) -> int:
-    """The first iteration after which exploitability is below the target; ``MOST`` if none is."""
+    """Return the first iteration with exploitability below the target, or ``MOST`` if there is none."""
     state = algorithm.start(game)
     while state.iteration < MOST:
         step = 1 if state.iteration < EXACT_UPTO else state.iteration // 100

@@ -1,12 +1,12 @@
 """Tammelin (2014), Figure 2: a no-limit hold'em subgame after preflop betting, to five thousandths of a big blind.
 
-The paper does not say which flop, ranges or stacks. Ours: Ts 9s 6s with 6 big blinds in the pot and 6 behind, ranges of
-about forty hands, three bet sizes (a third and two thirds of the pot, all-in) and one raise: a few minutes of work.
-Exploitability is NashConv / 2. It is looked at every ten iterations, and every tenth part later from 100 on.
+The paper does not state its flop, ranges or stacks. Ours: Ts 9s 6s with 6 big blinds in the pot and 6 behind, ranges of
+about forty hands, three bet sizes (a third and two thirds of the pot, all-in) and one raise. It takes a few minutes.
+Exploitability is NashConv / 2. It is evaluated every ten iterations, and from 100 on after every further tenth.
 
-Seconds are processor time of one thread. The ratio of seconds is that of iterations times that of what an iteration
-costs, the least of several stretches that CFR and CFR+ take in turn from where they ended: so other work on the machine
-does not decide it.
+Seconds are processor time of one thread. The ratio of seconds is the ratio of iterations times the ratio of costs per
+iteration. A cost is the minimum over several stretches that CFR and CFR+ run in turn from where they ended, so that
+other work on the machine does not affect it.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from treeplex.algorithms.protocol import Algorithm, Execution
 from treeplex.algorithms.registry import build
 from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.games.holdem.spot import Spot, sizes_for
-from treeplex.papers.report import Report, Table, Tell, report
+from treeplex.papers.report import PaperReport, Table, Tell, report
 from treeplex.plots.plot import drawing
 
 ID: Final = "cfr-plus-fig2"
 
 BIG_BLIND: Final = 10  # chips
 TARGET: Final = 5.0  # thousandths of a big blind
-MOST: Final = 2_500  # iterations after which a curve is given up
-ROUNDS, STRETCH = 8, 10  # of iterations in turn, to compare what they cost
+MOST: Final = 2_500  # iterations after which a curve is abandoned
+ROUNDS, STRETCH = 8, 10  # rounds and iterations per round, to compare costs
 SPOT: Final = Spot(
     "Ts 9s 6s",
     6 * BIG_BLIND,
@@ -40,7 +40,7 @@ SPOT: Final = Spot(
 )
 
 
-CURVES: Final = {  # label: algorithm, and which of its strategies are measured
+CURVES: Final = {  # label: algorithm, and the strategies to measure
     "CFR, average": ("cfr", "average"),
     "CFR+, current": ("cfr+", "current"),
     "CFR+, average": ("cfr+", "average"),
@@ -51,29 +51,30 @@ CURVES: Final = {  # label: algorithm, and which of its strategies are measured
 
 
 Run = tuple[Algorithm[Any, Any], Any]
-"""An algorithm and where it ended."""
+"""An algorithm and its final state."""
 
 
 class TimedPoint(NamedTuple):
-    """A run at one moment; its last one is where the target was met, or the run given up."""
+    """A point of a run; the last one is where it reached the target or was abandoned."""
 
     iteration: int
     seconds: float  # of iterating, processor time
     mbb: float  # exploitability in thousandths of a big blind
 
 
-def reproduce(folder: Path, tell: Tell) -> Report:
-    """Run all curves; leaves a CSV and a figure."""
+def reproduce(folder: Path, tell: Tell) -> PaperReport:
+    """Run all curves; write a CSV and a figure."""
     game = load_spot(SPOT)
-    found: dict[str, list[TimedPoint]] = {}
+    points_by_curve: dict[str, list[TimedPoint]] = {}
     ended: dict[str, Run] = {}
     for label, (algorithm, iterate) in CURVES.items():
         tell(f"{game.name}, {game.nodes:,} nodes: {label}")
-        found[label], ended[label] = fall(game, algorithm, iterate)
+        points_by_curve[label], ended[label] = fall(game, algorithm, iterate)
     table = Table(
-        ["curve", *TimedPoint._fields], [(label, *point) for label, points in found.items() for point in points]
+        ["curve", *TimedPoint._fields],
+        [(label, *point) for label, points in points_by_curve.items() for point in points],
     )
-    last = {label: points[-1] for label, points in found.items()}
+    last = {label: points[-1] for label, points in points_by_curve.items()}
     plain, plus = last["CFR, average"], last["CFR+, average"]
     measured = {
         "iterations_ratio": plain.iteration / plus.iteration,
@@ -81,22 +82,22 @@ def reproduce(folder: Path, tell: Tell) -> Report:
         "best_delay_over_none": min(last[label].iteration for label in CURVES if "from" in label) / plus.iteration,
         "current_over_average": last["CFR+, current"].iteration / plus.iteration,
     }
-    return report(ID, folder, measured, table, lambda path: _plot(found, path))
+    return report(ID, folder, measured, table, lambda path: _plot(points_by_curve, path))
 
 
 def pace(game: HoldemGame, *runs: Run) -> float:
-    """How many times the processor time of an iteration of the second run one of the first takes."""
+    """Return the processor time per iteration of the first run over that of the second."""
     least = [float("inf"), float("inf")]
     for _ in range(ROUNDS):
-        for place, (solver, state) in enumerate(runs):
+        for k, (solver, state) in enumerate(runs):
             began = time.process_time()
             solver.advance(game, state, STRETCH)
-            least[place] = min(least[place], time.process_time() - began)
+            least[k] = min(least[k], time.process_time() - began)
     return least[0] / least[1]
 
 
 def fall(game: HoldemGame, algorithm: str, iterate: str) -> tuple[list[TimedPoint], Run]:
-    """Iterate until the target is met, or given up; the curve, and where it ended."""
+    """Iterate until the target or the limit; return the curve and the final state."""
     solver: Any = build(algorithm).open(game, Execution(threads=1))
     state = solver.start(game)
     points: list[TimedPoint] = []
@@ -115,11 +116,11 @@ def fall(game: HoldemGame, algorithm: str, iterate: str) -> tuple[list[TimedPoin
     return points, (solver, state)
 
 
-def _plot(found: dict[str, list[TimedPoint]], path: Path) -> None:
+def _plot(points_by_curve: dict[str, list[TimedPoint]], path: Path) -> None:
     title = "A no-limit hold'em flop subgame with three bet sizes (Tammelin 2014, Figure 2)"
     with drawing(path, (11.5, 4.4), title, 1, 2, sharey=True) as panels:
         for axes, column, label in zip(panels, (0, 1), ("iterations", "seconds of iterating"), strict=True):
-            for name, points in found.items():
+            for name, points in points_by_curve.items():
                 axes.plot(
                     [point[column] for point in points], [point.mbb for point in points], label=name, linewidth=1.6
                 )

@@ -1,4 +1,4 @@
-"""NashConv against nodes touched, for several algorithms on one game: what papers on pruning plot."""
+"""Curves of NashConv against nodes touched, for several algorithms on one game, as in papers on pruning."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from treeplex.algorithms.protocol import Algorithm, Game, State
 from treeplex.algorithms.registry import build
 from treeplex.compile.game import CompiledGame
 from treeplex.errors import ParameterError
-from treeplex.papers.report import Report, Table, Tell, report
+from treeplex.papers.report import PaperReport, Table, Tell, report
 from treeplex.plots.plot import drawing
 from treeplex.runs import Limits, Progress
 from treeplex.runs.log import LogRow
@@ -22,65 +22,65 @@ from treeplex.runs.schema import Options
 from treeplex.runs.status import INTERRUPTED
 from treeplex.system import Interrupted
 
-SPACING: Final = 1.1  # each row is at so many times the iterations of the one before
+SPACING: Final = 1.1  # factor from the iterations of one row to the next
 
 Cost = Callable[[LogRow], float]
-"""What a row had cost."""
+"""The cost of a run up to a row."""
 
 
 def nodes(row: LogRow) -> float:
-    """Histories entered."""
+    """Return the number of histories entered."""
     return float(row.nodes_touched)
 
 
 def iterations(row: LogRow) -> float:
-    """Counted from 1."""
+    """Return the iteration, counted from 1."""
     return float(row.iteration)
 
 
 def seconds(row: LogRow) -> float:
-    """Spent solving, not measuring."""
+    """Return the seconds of solving, without evaluation."""
     return row.seconds - row.evaluation_seconds
 
 
 class Curve(NamedTuple):
-    """One run."""
+    """The rows of one run, with its game and label."""
 
     game: str
     label: str
     rows: list[LogRow]
 
     def nash_convs(self) -> list[float]:
-        """Of each row."""
+        """Return the NashConv of each row."""
         return [row.nash_conv for row in self.rows]
 
     def best_so_far(self) -> list[float]:
-        """The smallest NashConv up to each row."""
+        """Return the smallest NashConv up to each row."""
         return list(accumulate(self.nash_convs(), min))
 
     @property
     def best(self) -> float:
-        """The smallest NashConv of all."""
+        """The smallest NashConv of all rows."""
         return min(self.nash_convs())
 
     def cost_of(self, nash_conv: float, cost: Cost = nodes) -> float:
-        """What it cost until NashConv was first at most this; nan if it never was.
+        """Return the cost at which NashConv first fell to this level, or nan if it never did.
 
-        On a straight line between rows in logarithms, which is how such curves look.
+        Between rows the curve is interpolated as a straight line in logarithms.
         """
         lows = self.best_so_far()
         costs = [cost(row) for row in self.rows]
-        for place, low in enumerate(lows):
+        for k, low in enumerate(lows):
             if low > nash_conv:
                 continue
-            if place == 0 or low == lows[place - 1]:
-                return costs[place]
-            share = math.log(lows[place - 1] / nash_conv) / math.log(lows[place - 1] / low)
-            return math.exp(math.log(costs[place - 1]) * (1.0 - share) + math.log(costs[place]) * share)
+            if k == 0 or low == lows[k - 1]:
+                return costs[k]
+            share = math.log(lows[k - 1] / nash_conv) / math.log(lows[k - 1] / low)
+            return math.exp(math.log(costs[k - 1]) * (1.0 - share) + math.log(costs[k]) * share)
         return math.nan
 
     def nodes_per_iteration(self) -> list[float]:
-        """Between each row and the one before."""
+        """Return the nodes per iteration between each row and the one before."""
         before = [(0, 0), *((row.iteration, row.nodes_touched) for row in self.rows[:-1])]
         return [
             (row.nodes_touched - touched) / (row.iteration - iteration)
@@ -89,22 +89,22 @@ class Curve(NamedTuple):
 
 
 Height = Callable[[Curve], list[float]]
-"""What is drawn of each row."""
+"""The vertical coordinate of each row in a figure."""
 
 
 def ratio(slow: Curve, fast: Curve, cost: Cost = nodes, nash_conv: float | None = None) -> float:
-    """How many times less the second costs to this NashConv, or to the worse of both final ones."""
+    """Return the first curve's cost over the second's, to this NashConv or to the worse of both final ones."""
     level = max(slow.best, fast.best) if nash_conv is None else nash_conv
     return slow.cost_of(level, cost) / fast.cost_of(level, cost)
 
 
 def ratio_columns(slow: Curve, fast: Curve, nash_conv: float) -> tuple[object, ...]:
-    """A row of a table of ratios: NashConv, then how many times fewer nodes and seconds it takes."""
+    """Return a row of a table of ratios: NashConv, then the ratios of nodes and of seconds."""
     return nash_conv, *(f"{ratio(slow, fast, cost, nash_conv):.2f}" for cost in (nodes, seconds))
 
 
 def run_curve(game: CompiledGame, label: str, algorithm: str, limits: Limits, tell: Tell) -> Curve:
-    """Solve until a limit; ``tell`` hears of the progress."""
+    """Solve until a limit and return the curve; ``tell`` receives lines about the progress."""
 
     def watch(progress: Progress) -> None:
         last = f", NashConv {progress.rows[-1].nash_conv:.2g}" if progress.rows else ""
@@ -112,22 +112,22 @@ def run_curve(game: CompiledGame, label: str, algorithm: str, limits: Limits, te
 
     assembled = build(algorithm)
     if assembled.ends:
-        raise ParameterError(f"The 'algorithm' parameter must name one that iterates, got {algorithm!r}.")
-    assembled.advance(game, assembled.start(game), 1)  # what is derived only once is not part of the race
+        raise ParameterError(f"The 'algorithm' parameter must name an algorithm that iterates, got {algorithm!r}.")
+    assembled.advance(game, assembled.start(game), 1)  # tables that are built only once do not count
     return Curve(game.name, label, dense_run(game, assembled, limits, watch).rows)
 
 
 def dense_run(
     game: Game, algorithm: Algorithm[Game, State], limits: Limits, watch: Callable[[Progress], None] | None = None
 ) -> RunOutcome[State]:
-    """A run whose rows lie close together, whatever it costs to measure them: figures are drawn from them."""
+    """Run with closely spaced rows for a figure, whatever their evaluation costs."""
 
     def schedule(rows: Sequence[LogRow], cost: protocol.Cost, target: float | None) -> int:
         last = rows[-1].iteration if rows else 0
         return max(last + 1, int(last * SPACING))
 
     outcome = run(game, algorithm, limits, Options(watch=watch), schedule=schedule)
-    if outcome.status == INTERRUPTED:  # a curve that ends early would be judged like one that does not
+    if outcome.status == INTERRUPTED:  # a curve that ends early must not be judged like a complete one
         raise Interrupted
     return outcome
 
@@ -158,8 +158,8 @@ def report_curves(
     title: str,
     panels: Sequence[Panel],
     ratios: Table | None = None,
-) -> Report:
-    """Judge; leaves all rows of all curves, a figure, and a table of ratios if there is one."""
+) -> PaperReport:
+    """Judge the claims; write all rows of all curves, a figure, and a table of ratios if there is one."""
     rows = [
         (curve.game, curve.label, row.iteration, row.nodes_touched, f"{seconds(row):.4f}", row.nash_conv, low)
         for curve in curves
@@ -170,10 +170,10 @@ def report_curves(
 
 
 def plot(path: Path, title: str, panels: Sequence[Panel]) -> None:
-    """Panels in rows of two."""
+    """Plot panels in rows of two."""
     down = len(panels) // 2
-    with drawing(path, (10, 3.6 * down + 0.4), title, down, 2) as places:
-        for axes, (name, curves, across, up) in zip(places, panels, strict=True):
+    with drawing(path, (10, 3.6 * down + 0.4), title, down, 2) as axes_grid:
+        for axes, (name, curves, across, up) in zip(axes_grid, panels, strict=True):
             for curve in curves:
                 axes.plot([across(row) for row in curve.rows], up(curve), label=curve.label, linewidth=1.4)
             axes.set(xscale="log", yscale="log", xlabel=LABELS[across], ylabel=LABELS[up], title=name)

@@ -1,10 +1,10 @@
 """Brown, Kroer & Sandholm (2017), Figure 1: Hedge, regret matching and the excessive gap technique, pruned and not.
 
 NashConv against nodes touched, on Leduc and Leduc-5 with the paper's bet sizes. CFR updates both players in one
-traversal; the excessive gap technique asks for three gradients per step, each a traversal. The paper states neither the
-length of its runs nor its c and d: c and d are the ones that did best in Figure 2 without harm, and ratios, which grow
-with the run, are taken where the slower run ends. CFR+ with alternating updates, which its own paper has and this one
-does not say, stands beside that with simultaneous ones.
+traversal; the excessive gap technique needs three gradients per step, each a traversal. The paper states neither the
+length of its runs nor its c and d. Our c and d did best in Figure 2 without harm. Ratios grow with the run; ours are
+measured where the slower run ends. We run CFR+ with simultaneous updates, and also with alternating ones as in its own
+paper, because this paper does not state which it uses.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Final
 from treeplex.algorithms.registry import build
 from treeplex.api import load
 from treeplex.papers.curves import Cost, Curve, Panel, nodes, ratio, ratio_columns, report_curves, run_curve, seconds
-from treeplex.papers.report import Report, Table, Tell
+from treeplex.papers.report import PaperReport, Table, Tell
 from treeplex.runs import Limits
 
 ID: Final = "dt-fig1"
 
 GAMES: Final = {"leduc": 'leduc(sizes="dt")', "leduc5": 'leduc5(sizes="dt")'}
-NODES: Final = {  # by game and by family, which is how labels begin
+NODES: Final = {  # by game and family (the beginning of a label)
     (game, family): millions * 10**6
     for game, budgets in {"leduc": (500, 1_000, 1_000, 500), "leduc5": (5_000, 10_000, 1_000, 1_000)}.items()
     for family, millions in zip(("EGT", "Hedge", "RM", "CFR+"), budgets, strict=True)
@@ -40,7 +40,7 @@ LINES: Final = {  # label: algorithm
     "CFR+, RBP": "cfr+-rbp(turns=simultaneous)",
     "CFR+, alternating": "cfr+-partial",
 }
-PANELS: Final = (  # as in the paper: what thresholds do on the left, who wins on the right
+PANELS: Final = (  # as in the paper: the effect of thresholds on the left, all algorithms on the right
     ("EGT", "EGT, thresholds", "Hedge", "Hedge, thresholds", "Hedge, thresholds and RBP"),
     (
         "EGT, thresholds",
@@ -59,8 +59,8 @@ COLUMNS: Final = ("game", "slower", "faster", "nash_conv", "nodes", "seconds")
 Curves = dict[tuple[str, str], Curve]
 
 
-def reproduce(folder: Path, tell: Tell) -> Report:
-    """Run all; leaves the curves, a table of ratios and a figure."""
+def reproduce(folder: Path, tell: Tell) -> PaperReport:
+    """Run all algorithms; write the curves, a table of ratios and a figure."""
     curves: Curves = {}
     for short, name in GAMES.items():
         game = load(name)
@@ -68,7 +68,7 @@ def reproduce(folder: Path, tell: Tell) -> Report:
             _compile(algorithm)
             family = label.partition(",")[0]
             goal = curves[short, family].best if (short, family) in curves else None
-            limits = Limits(nash_conv=goal, nodes=NODES[short, family])  # no further than the plain run came
+            limits = Limits(nash_conv=goal, nodes=NODES[short, family])  # no further than the plain run
             curves[short, label] = run_curve(game, label, algorithm, limits, tell)
     tell("nodes per second")
     measured = measure(curves) | {"nodes_per_second": _speed(RACE[0]) / _speed(RACE[1])}
@@ -83,7 +83,7 @@ def reproduce(folder: Path, tell: Tell) -> Report:
 
 
 def measure(curves: Curves) -> dict[str, float]:
-    """What the claims are about."""
+    """Compute the measurements that the claims refer to."""
     out: dict[str, float] = {}
     for game in GAMES:
         out[f"{game}_egt"] = times(curves, game, "EGT", "EGT, thresholds")
@@ -105,13 +105,13 @@ def measure(curves: Curves) -> dict[str, float]:
 
 
 def _compile(algorithm: str) -> None:
-    """So that seconds do not count it."""
+    """Compile an algorithm's kernels, so that seconds do not include it."""
     game, assembled = load("kuhn"), build(algorithm)
     assembled.advance(game, assembled.start(game), 1)
 
 
 def _speed(algorithm: str, rounds: int = 10, stretch: int = 10) -> float:
-    """Nodes per second of processor time on Leduc-5, in the fastest of some stretches of a run that has settled."""
+    """Return nodes per second of processor time on Leduc-5, in the fastest of some stretches of a warm run."""
     game, assembled = load(GAMES["leduc5"]), build(algorithm)
     state, best = assembled.advance(game, assembled.start(game), 100), 0.0
     for _ in range(rounds):
@@ -122,12 +122,12 @@ def _speed(algorithm: str, rounds: int = 10, stretch: int = 10) -> float:
 
 
 def times(curves: Curves, game: str, slow: str, fast: str, cost: Cost = nodes) -> float:
-    """How many times less the second costs, at the worse of both final NashConvs."""
+    """Return the first algorithm's cost over the second's, at the worse of both final NashConvs."""
     return ratio(curves[game, slow], curves[game, fast], cost)
 
 
 def _table(curves: Curves) -> list[tuple[object, ...]]:
-    """Ratios on the way: how much is saved grows with the run."""
+    """Return ratios at several levels of NashConv, since savings grow with the run."""
     rows: list[tuple[object, ...]] = []
     pairs = (("EGT", "EGT, thresholds"), ("Hedge", "Hedge, thresholds"), ("Hedge", "Hedge, thresholds and RBP"))
     for game in GAMES:

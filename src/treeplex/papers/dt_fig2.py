@@ -1,7 +1,7 @@
 """Brown, Kroer & Sandholm (2017), Figure 2: how aggressive thresholds may be.
 
-For the excessive gap technique c of c / T, with the paper's values; for Hedge d of the threshold of Theorem 1, where
-the paper's values are in its figure alone: ours span a factor of fifty.
+For the excessive gap technique: c of c / T, with the paper's values. For Hedge: d of the threshold of Theorem 1. The
+paper's values of d appear only in its figure; ours span a factor of fifty.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 from treeplex.api import load
 from treeplex.papers.curves import Curve, Panel, report_curves, run_curve
 from treeplex.papers.dt_fig1 import GAMES
-from treeplex.papers.report import Report, Tell
+from treeplex.papers.report import PaperReport, Tell
 from treeplex.runs import Limits
 
 ID: Final = "dt-fig2"
@@ -20,14 +20,14 @@ ID: Final = "dt-fig2"
 NODES: Final = {"leduc": 2 * 10**8, "leduc5": 15 * 10**8}
 EGT: Final = (0.001, 0.005, 0.01, 0.05)
 HEDGE: Final = (0.1, 0.5, 1.0, 5.0)
-MILD: Final = 3  # so many c are mild, the last is not
+MILD: Final = 3  # number of mild values of c; the last one is not mild
 
 Curves = dict[tuple[str, str, float], Curve]
-"""By game, algorithm and parameter; zero: no threshold."""
+"""Curves by game, algorithm and parameter; zero means no threshold."""
 
 
-def reproduce(folder: Path, tell: Tell) -> Report:
-    """Run all; leaves a CSV and a figure."""
+def reproduce(folder: Path, tell: Tell) -> PaperReport:
+    """Run all algorithms; write a CSV and a figure."""
     curves: Curves = {}
     for short, name in GAMES.items():
         game, limits = load(name), Limits(nodes=NODES[short])
@@ -39,16 +39,18 @@ def reproduce(folder: Path, tell: Tell) -> Report:
             algorithm = f"hedge-dt(d={d},turns=simultaneous)"
             curves[short, "hedge", d] = run_curve(game, f"Hedge, d = {d:g}", algorithm, limits, tell)
     panels = [
-        Panel(curves[game, family, 0.0].game, [curves[game, family, x] for x in (0.0, *tried)], up=Curve.nash_convs)
+        Panel(
+            curves[game, family, 0.0].game, [curves[game, family, x] for x in (0.0, *parameters)], up=Curve.nash_convs
+        )
         for game in GAMES
-        for family, tried in (("egt", EGT), ("hedge", HEDGE))
+        for family, parameters in (("egt", EGT), ("hedge", HEDGE))
     ]
     title = "Aggressiveness (Brown, Kroer & Sandholm 2017, Figure 2)"
     return report_curves(ID, folder, measure(curves), list(curves.values()), title, panels)
 
 
 def measure(curves: Curves) -> dict[str, float]:
-    """What the claims are about: NashConv at the end of runs of equally many nodes."""
+    """Compute the measurements of the claims: NashConv at the end of runs of equally many nodes."""
     out: dict[str, float] = {}
     for game in GAMES:
         hedge = [curves[game, "hedge", d].best for d in HEDGE]

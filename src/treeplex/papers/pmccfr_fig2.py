@@ -3,14 +3,14 @@
 The paper runs each of 30 rounds for 1000 seconds of Python; here a second or two of kernels does more iterations. Two
 settings run side by side:
 
-* the paper's, as in Table 1: everybody starts from random strategies, both players update at once, CFR and MCCFR have
-  square weights, PCFR and PMCCFR log weights; "MCCFR" samples chance alone, as in the authors' code, and CFR and CFR+
-  walk the tree. "14-Card 1-Action 1-Len Leduc" is that of the authors' code, of 207,887 nodes.
+* the paper's, as in Table 1: all start from random strategies, both players update at once, CFR and MCCFR have square
+  weights, PCFR and PMCCFR log weights. "MCCFR" samples only chance, as in the authors' code, and CFR and CFR+ walk the
+  tree. "14-Card 1-Action 1-Len Leduc" is the game of the authors' code, with 207,887 nodes.
 * ours: alternating updates, external sampling, CFR and CFR+ on arrays, Pure MCCFR with its defaults, and a Leduc whose
   bets rise (``leduc_ext``).
 
-For Kuhn we take the extension of Table 1, for princess and monster the board of the authors' code. Quality is NashConv;
-the authors' code measures one deviation, by the argmax of immediate regrets, which is less.
+Kuhn is the extension of Table 1; princess and monster uses the board of the authors' code. Quality is NashConv. The
+authors' code measures a smaller number: one deviation, by the argmax of immediate regrets.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from treeplex.algorithms.protocol import Algorithm
 from treeplex.api import load
 from treeplex.compile.game import CompiledGame
 from treeplex.papers.pmccfr_table1 import ALGORITHMS as ALL
-from treeplex.papers.report import Report, Table, Tell, report
+from treeplex.papers.report import PaperReport, Table, Tell, report
 from treeplex.papers.seeded_curves import LABELS, Curve, Point, crossing, curve, draw
 from treeplex.plots.plot import drawing
 
@@ -60,18 +60,20 @@ SEEDS: Final = 5
 SECONDS: Final = 2.0
 
 Runs = dict[tuple[str, str], dict[str, list[Curve]]]
-"""By setting and game, then by algorithm."""
+"""Curves by setting and game, then by algorithm."""
 
 
-def reproduce(folder: Path, tell: Tell) -> Report:
-    """Run all games; leaves a CSV and a figure."""
+def reproduce(folder: Path, tell: Tell) -> PaperReport:
+    """Run all games; write a CSV and a figure."""
     runs: Runs = {}
     for setting, games in GAMES.items():
         for name, spec in games.items():
             game, algorithms = load(spec), ALGORITHMS[setting]
             runs[setting, name] = {algorithm: [] for algorithm in algorithms}
             for seed in range(SEEDS):
-                for algorithm in algorithms if seed == 0 else RANDOM:  # in turn: none has the quiet hour alone
+                for algorithm in (
+                    algorithms if seed == 0 else RANDOM
+                ):  # in turn, so that load on the machine affects all alike
                     tell(f"{setting}: {game.name}, {algorithm}: run {seed + 1}")
                     runs[setting, name][algorithm].append(curve(game, algorithms[algorithm], SECONDS, seed))
     rows = [
@@ -85,14 +87,14 @@ def reproduce(folder: Path, tell: Tell) -> Report:
     for (setting, name), of_game in runs.items():
         compared = _compared(of_game["MCCFR"], of_game["PMCCFR"])
         measured |= {f"{setting}_{name}_{key}": value for key, value in compared.items()}
-        last = median(points[-1].nash_conv for points in of_game["MCCFR"])  # at the end of the time
+        last = median(points[-1].nash_conv for points in of_game["MCCFR"])  # at the end of the run
         measured[f"{setting}_{name}_plus_overtakes"] = last / of_game["CFR+"][0][-1].nash_conv
     table = Table(["setting", "game", "algorithm", "seed", *Point._fields], rows)
     return report(ID, folder, measured, table, lambda path: _plot(runs, path))
 
 
 def _compared(old: list[Curve], new: list[Curve]) -> dict[str, float]:
-    """How many times the seconds, and the nodes, MCCFR needs for the NashConv that both reach; and the pace of both."""
+    """Return MCCFR's seconds and nodes over PMCCFR's, to the NashConv that both reach, and the ratio of paces."""
     pace = [median(points[-1].nodes / points[-1].seconds for points in curves) for curves in (old, new)]
     return {axis: crossing(old, new, axis) for axis in ("seconds", "nodes")} | {"pace": pace[1] / pace[0]}
 

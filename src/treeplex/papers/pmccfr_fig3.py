@@ -1,8 +1,8 @@
 """Ju et al. (2023), Figure 3: warm start by elimination on 100 × 100 matrix games with five good strategies per side.
 
 ``gaussian_matrix`` with five better strategies, xi = 10 / T as in the paper, T = 10,000 iterations of exploring. The
-paper drops actions for good ("unsafe"); beside it, our safe mode, which lets them back in. "MCCFR" in the authors' code
-samples chance alone, of which a matrix game has none: it is regret matching against the whole strategy of the opponent.
+paper drops actions for good ("unsafe"). We also run our safe mode, which lets them return. "MCCFR" in the authors' code
+samples only chance, and a matrix game has none: it is regret matching against the opponent's whole strategy.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from treeplex.algorithms.protocol import Algorithm
 from treeplex.algorithms.warm_start import WarmStart, warm_start
 from treeplex.api import load
 from treeplex.compile.game import CompiledGame
-from treeplex.papers.report import Report, Table, Tell, report
+from treeplex.papers.report import PaperReport, Table, Tell, report
 from treeplex.papers.seeded_curves import Curve, Point, curve, draw, reached
 from treeplex.plots.plot import drawing
 
@@ -39,8 +39,8 @@ ALGORITHMS: Final[dict[str, Algorithm[CompiledGame, Any]]] = {
 COLOURS: Final = ("#888888", "#d1782a", "#2f5d9b", "#a03a6a", "#c9a227", "#6a9f58")
 
 
-def reproduce(folder: Path, tell: Tell) -> Report:
-    """Run all matrices; leaves a CSV and a figure."""
+def reproduce(folder: Path, tell: Tell) -> PaperReport:
+    """Run all matrices; write a CSV and a figure."""
     runs: dict[str, list[Curve]] = {name: [] for name in ALGORITHMS}
     left: dict[str, list[float]] = {sampler: [] for sampler in WARM}
     shares: list[float] = []
@@ -80,7 +80,7 @@ def reproduce(folder: Path, tell: Tell) -> Report:
 
 
 def _faster(old: list[Curve], new: list[Curve], axis: str = "seconds") -> float:
-    """How many times sooner the NashConv that CFR+ ends with is reached; the median of all matrices."""
+    """Return the cost of CFR+ to its final NashConv over the new curve's; the median over all matrices."""
     ratios = [
         reached(plus, plus[-1].nash_conv, axis) / reached(warm, plus[-1].nash_conv, axis)
         for plus, warm in zip(old, new, strict=True)

@@ -1,14 +1,14 @@
 """Ju et al. (2023), Table 1: nodes touched by the first five iterations, over 30 seeds.
 
-The paper's algorithms are those of its authors' published code (github.com/Zealoter/CFVFP, the state of August 2023),
-which differ from its words in two ways that the counts show. "MCCFR" is not external sampling: chance's moves are
-sampled, both players' moves are all tried where somebody reaches them, and without positive regret a pure strategy is
-drawn. And CFR+, CFR and MCCFR count a node when it is looked at, before it is found that nobody reaches it, while PCFR
-and PMCCFR never look at such nodes. We do the same for the comparison (``ours``), and report beside it the nodes
-entered, which is what ``nodes_touched`` means elsewhere, and external sampling as the paper describes it.
+The paper's algorithms are those of its authors' published code (github.com/Zealoter/CFVFP, the state of August 2023).
+The code differs from the paper's text in two ways that the counts show. First, "MCCFR" is not external sampling: it
+samples chance, tries all moves of both players where the node is reached, and draws a pure strategy if no regret is
+positive. Second, CFR+, CFR and MCCFR count a node when they look at it, before they know that its reach is zero. PCFR
+and PMCCFR never look at such nodes. We count the same way for the comparison (``ours``). We also report the nodes
+entered (the meaning of ``nodes_touched`` in the rest of treeplex), and external sampling as the paper describes it.
 
-Everybody starts from random strategies and both players update at once, as in the paper. The Leduc extension is the
-authors', payoffs of folds included (``leduc_pots(folds="published")``), and their PCFR draws an action anew after every
+All algorithms start from random strategies and both players update at once, as in the paper. The Leduc extension is the
+authors', payoffs of folds included (``leduc_pots(folds="published")``). Their PCFR redraws an action after every
 iteration where it has learnt nothing yet. ``other`` is the count by another reading of the rules: in Leduc a fold loses
 the stake, and bets in the Kuhn extension are 1, 2, 4, 8, ... chips, as in the authors' code, not 1, 2, 3, 4, ...
 """
@@ -33,7 +33,7 @@ from treeplex.api import load
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sampling.arrays import MATCH
 from treeplex.engines.sampling.tree import sample_tree
-from treeplex.papers.report import Report, Table, Tell, report
+from treeplex.papers.report import PaperReport, Table, Tell, report
 from treeplex.plots.plot import drawing
 from treeplex.updates.schedules import linear, power
 from treeplex.updates.turns import SIMULTANEOUS
@@ -49,7 +49,7 @@ AT_ONCE: Final = "simultaneous"
 
 
 class FromRandom(MonteCarlo):
-    """Regret matching that starts from random strategies: from regrets too small to last."""
+    """Regret matching that starts from random strategies, by tiny random regrets."""
 
     def start(self, game: CompiledGame, seed: int = 0) -> SamplingState:
         """As ``Algorithm``."""
@@ -67,8 +67,8 @@ ALGORITHMS: Final[dict[str, MonteCarlo]] = {
     "MCCFR": mccfr_chance(weight="square", turns=AT_ONCE, fallback="random"),
     "external sampling": mccfr_external(weight="square", turns=AT_ONCE),
 }
-REDRAWN: Final = ("PCFR",)  # whose code draws an action anew where nothing has been learnt
-LOOKERS: Final = ("CFR+", "CFR", "MCCFR")  # who counts nodes that are looked at and not entered
+REDRAWN: Final = ("PCFR",)  # their code redraws an action where nothing has been learnt
+LOOKERS: Final = ("CFR+", "CFR", "MCCFR")  # they count nodes that they look at without entering
 PAPER: Final = {  # average number of nodes touched per iteration
     "leduc": {"CFR+": 131615.8, "CFR": 110428.3, "PCFR": 11027.4, "PMCCFR": 110.4, "MCCFR": 221.3},
     "kuhn": {"CFR+": 2774844.0, "CFR": 2198996.4, "PCFR": 5413.0, "PMCCFR": 855.8, "MCCFR": 5528.1},
@@ -84,7 +84,7 @@ class Touched(NamedTuple):
 
 
 class TableRow(NamedTuple):
-    """A row of the table, as CSV."""
+    """A row of the CSV table."""
 
     game: str
     algorithm: str
@@ -93,12 +93,12 @@ class TableRow(NamedTuple):
     entered: float
     paper_percent: float
     ours_percent: float
-    error: float  # standard error of the ratio of ours to the paper's, of either alone
+    error: float  # relative standard error of our count over seeds
     other: float
 
 
-def reproduce(folder: Path, tell: Tell) -> Report:
-    """Count for every game, algorithm and seed; leaves a CSV and a figure."""
+def reproduce(folder: Path, tell: Tell) -> PaperReport:
+    """Count for every game, algorithm and seed; write a CSV and a figure."""
     rows: list[TableRow] = []
     measured: dict[str, float] = {}
     for name, spec in GAMES.items():
@@ -106,7 +106,7 @@ def reproduce(folder: Path, tell: Tell) -> Report:
         for algorithm, assembled in ALGORITHMS.items():
             tell(f"{game.name}, {algorithm}")
             nodes, others = (touched(each, assembled, redraw=algorithm in REDRAWN) for each in (game, variant))
-            ours, other = (found.looked if algorithm in LOOKERS else found.entered for found in (nodes, others))
+            ours, other = (counts.looked if algorithm in LOOKERS else counts.entered for counts in (nodes, others))
             paper = PAPER[name].get(algorithm, float("nan"))
             share = 100.0 / game.nodes
             where = TableRow(game.name, algorithm, paper, ours, nodes.entered, paper * share, ours * share, 0.0, other)
@@ -123,7 +123,7 @@ def reproduce(folder: Path, tell: Tell) -> Report:
 
 
 def touched(game: CompiledGame, algorithm: MonteCarlo, seeds: int | None = None, *, redraw: bool = False) -> Touched:
-    """The average over seeds and the first iterations."""
+    """Return nodes per iteration, averaged over seeds and the first iterations."""
     counts: list[Any] = []
     for seed in range(SEEDS if seeds is None else seeds):
         state = algorithm.start(game, seed)
@@ -138,7 +138,7 @@ def touched(game: CompiledGame, algorithm: MonteCarlo, seeds: int | None = None,
 
 
 def _draw_again(game: CompiledGame, state: SamplingState, rng: np.random.Generator) -> None:
-    """Pick an action at random wherever all values are zero; modified in place."""
+    """Pick an action at random wherever all values are zero; the state is modified in place."""
     form = sample_tree(game)
     for player, (treeplex, table) in enumerate(zip(game.treeplexes, state.streams[0].tables, strict=True)):
         place, first = form.place[player], treeplex.first[:-1]
@@ -154,15 +154,15 @@ def _plot(rows: list[TableRow], path: Path) -> None:
     with drawing(path, (11, 4.2), title, 1, len(games)) as panels:
         for axes, name in zip(panels, games, strict=True):
             own = [row for row in rows if row.game == name]
-            place = np.arange(len(own))
+            x_ticks = np.arange(len(own))
             for shift, column, colour in ((-0.2, "paper", "#b8c4d6"), (0.2, "ours", "#2f5d9b")):
                 shares = [getattr(row, f"{column}_percent") for row in own]
-                axes.bar(place + shift, shares, 0.38, label=column, color=colour)
-                for x, share in zip(place.tolist(), shares, strict=True):
+                axes.bar(x_ticks + shift, shares, 0.38, label=column, color=colour)
+                for x, share in zip(x_ticks.tolist(), shares, strict=True):
                     if share == share:  # noqa: PLR0124 - the paper has no such row
                         axes.text(x + shift, share * 1.1, f"{share:.2g}", ha="center", fontsize=7)
             axes.grid(visible=False)
             axes.set(yscale="log", ylabel="nodes touched per iteration, % of the tree")
-            axes.set_xticks(place, [row.algorithm.replace(" ", "\n") for row in own])
+            axes.set_xticks(x_ticks, [row.algorithm.replace(" ", "\n") for row in own])
             axes.set_title(name, fontsize=10)
             axes.legend(frameon=False)

@@ -1,8 +1,8 @@
 """Brown & Sandholm (2015), Figure 1: regret-based against partial pruning on Leduc and Leduc-5.
 
 NashConv and nodes per iteration against nodes touched, both players updated in one traversal. CFR+ is judged by the
-best strategies so far, as in the paper. The paper does not say how long its runs were; ratios grow with the run, so
-ours are taken where the run with partial pruning ends.
+best strategies so far, as in the paper. The paper does not state the length of its runs. Ratios grow with the run; ours
+are measured where the run with partial pruning ends.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 from treeplex.api import load
 from treeplex.papers.curves import Curve, Panel, nodes, ratio, ratio_columns, report_curves, run_curve, seconds
-from treeplex.papers.report import Report, Table, Tell
+from treeplex.papers.report import PaperReport, Table, Tell
 from treeplex.runs import Limits
 
 ID: Final = "rbp-fig1"
@@ -21,7 +21,7 @@ TURNS: Final = "(turns=simultaneous)"  # the paper updates both players in one t
 
 GAMES: Final = ("leduc", "leduc5")
 FAMILIES: Final = {"cfr": "CFR", "cfr+": "CFR+"}
-NODES: Final = {  # with partial pruning; with regret-based pruning until it is as good
+NODES: Final = {  # with partial pruning; regret-based pruning runs until it is as good
     ("leduc", "cfr"): 3 * 10**9,
     ("leduc", "cfr+"): 10**9,
     ("leduc5", "cfr"): 2 * 10**9,
@@ -30,8 +30,8 @@ NODES: Final = {  # with partial pruning; with regret-based pruning until it is 
 LEVELS: Final = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003, 0.0001)
 
 
-def reproduce(folder: Path, tell: Tell) -> Report:
-    """Run all; leaves the curves, a table of ratios and a figure."""
+def reproduce(folder: Path, tell: Tell) -> PaperReport:
+    """Run all algorithms; write the curves, a table of ratios and a figure."""
     pairs: dict[tuple[str, str], tuple[Curve, Curve]] = {}
     for name in GAMES:
         game = load(name)

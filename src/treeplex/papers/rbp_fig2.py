@@ -1,6 +1,6 @@
 """Brown & Sandholm (2015), Figure 2: best responses in zero-reach sequences, against nodes touched and iterations.
 
-Beside the paper's rule, for CFR, the same with the range of counterfactual values for that of payoffs.
+For CFR we also run the paper's rule with the range of counterfactual values in place of the range of payoffs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final
 from treeplex.api import load
 from treeplex.papers.curves import Curve, Panel, iterations, nodes, ratio, report_curves, run_curve
 from treeplex.papers.rbp_fig1 import FAMILIES, GAMES, TURNS
-from treeplex.papers.report import Report, Tell
+from treeplex.papers.report import PaperReport, Tell
 from treeplex.runs import Limits
 
 ID: Final = "rbp-fig2"
@@ -24,8 +24,8 @@ NODES: Final = {
 }
 
 
-def reproduce(folder: Path, tell: Tell) -> Report:
-    """Run all; leaves a CSV and a figure."""
+def reproduce(folder: Path, tell: Tell) -> PaperReport:
+    """Run all algorithms; write a CSV and a figure."""
     curves: list[Curve] = []
     measured: dict[str, float] = {}
     for name in GAMES:

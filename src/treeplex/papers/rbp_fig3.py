@@ -1,4 +1,4 @@
-"""Brown & Sandholm (2015), Figure 3: on Leduc-5, how many iterations a pruning must be expected to skip."""
+"""Brown & Sandholm (2015), Figure 3: the minimum number of iterations that a pruning must skip, on Leduc-5."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from treeplex.api import load
 from treeplex.papers.curves import Curve, Panel, report_curves, run_curve
 from treeplex.papers.rbp_fig1 import FAMILIES
-from treeplex.papers.report import Report, Tell
+from treeplex.papers.report import PaperReport, Tell
 from treeplex.runs import Limits
 
 ID: Final = "rbp-fig3"
@@ -18,8 +18,8 @@ NODES: Final = {"cfr": 5 * 10**8, "cfr+": 10**9}
 EARLY: Final = 0.02  # of the nodes of a run
 
 
-def reproduce(folder: Path, tell: Tell) -> Report:
-    """Run all; leaves a CSV and a figure."""
+def reproduce(folder: Path, tell: Tell) -> PaperReport:
+    """Run all thresholds; write a CSV and a figure."""
     game = load("leduc5")
     curves: dict[str, list[Curve]] = {}
     measured: dict[str, float] = {}
@@ -40,6 +40,6 @@ def reproduce(folder: Path, tell: Tell) -> Report:
 
 
 def _at(curve: Curve, touched: float) -> float:
-    """The best NashConv within so many nodes."""
+    """Return the best NashConv within ``touched`` nodes."""
     lows = [low for row, low in zip(curve.rows, curve.best_so_far(), strict=True) if row.nodes_touched <= touched]
     return lows[-1] if lows else curve.rows[0].nash_conv

@@ -1,4 +1,4 @@
-"""Every reproduction by its id."""
+"""The registry of all reproductions, by id."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from treeplex.papers import (
     rbp_fig3,
     saef_fig1,
 )
-from treeplex.papers.report import Report, Tell
+from treeplex.papers.report import PaperReport, Tell
 
 TAMMELIN = "Tammelin 2014"
 RBP = "Brown & Sandholm 2015"
@@ -29,17 +29,17 @@ DT = "Brown, Kroer & Sandholm 2017"
 
 
 class Reproduction(NamedTuple):
-    """A figure or table of a paper."""
+    """A figure or table of a paper, and the function that reproduces it."""
 
     id: str
     paper: str
     about: str
-    run: Callable[[Path, Tell], Report]
+    run: Callable[[Path, Tell], PaperReport]
 
 
 REPRODUCTIONS: dict[str, Reproduction] = {
-    module.ID: Reproduction(module.ID, f"{paper}, {place}", about, module.reproduce)
-    for module, paper, place, about in (
+    module.ID: Reproduction(module.ID, f"{paper}, {part}", about, module.reproduce)
+    for module, paper, part, about in (
         (cfr_plus_fig1, TAMMELIN, "Figure 1", "one-card poker: iterations to one millibet per hand, by deck size"),
         (
             cfr_plus_fig2,
@@ -54,13 +54,13 @@ REPRODUCTIONS: dict[str, Reproduction] = {
             "zeros, entropy and compressed size of regrets, CFR+ against CFR",
         ),
         (rbp_fig1, RBP, "Figure 1", "Leduc and Leduc-5: regret-based against partial pruning, in nodes and seconds"),
-        (rbp_fig2, RBP, "Figure 2", "the same games: best responses in zero-reach sequences"),
-        (rbp_fig3, RBP, "Figure 3", "Leduc-5: how many iterations a pruning must be expected to skip"),
+        (rbp_fig2, RBP, "Figure 2", "Leduc and Leduc-5: best responses in zero-reach sequences"),
+        (rbp_fig3, RBP, "Figure 3", "Leduc-5: the minimum number of iterations that a pruning must skip"),
         (saef_fig1, f"{RBP} (SAEF)", "Figure 1", "continuous Leduc: fixed abstractions against ones that grow"),
         (pmccfr_table1, JU, "Table 1", "nodes touched by the first five iterations, five algorithms"),
         (pmccfr_fig2, JU, "Figure 2", "convergence over nodes and seconds, pure MCCFR against MCCFR, CFR and CFR+"),
         (pmccfr_fig3, JU, "Figure 3", "warm start by elimination on matrix games"),
         (dt_fig1, DT, "Figure 1", "Leduc and Leduc-5: Hedge, regret matching, EGT and CFR+, pruned and not"),
-        (dt_fig2, DT, "Figure 2", "the same games: how aggressive thresholds of EGT and Hedge may be"),
+        (dt_fig2, DT, "Figure 2", "Leduc and Leduc-5: how aggressive thresholds of EGT and Hedge may be"),
     )
 }

@@ -1,4 +1,4 @@
-"""What a reproduction says: every claim of the paper, the paper's figure, ours, and whether the claim holds."""
+"""The outcome of a reproduction: each claim, the paper's number, our number, and whether the claim holds."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 from treeplex.files import replacing
 
 Tell = Callable[[str], None]
-"""Called with a line about what is being done."""
+"""Called with a line of text about the progress."""
 
 
 class Claim(NamedTuple):
-    """A claim of a paper, and what we found."""
+    """A claim of a paper, and our measurement."""
 
     claim: str
     paper: str
@@ -24,27 +24,27 @@ class Claim(NamedTuple):
     holds: bool
 
 
-class Report(NamedTuple):
-    """The outcome of a reproduction."""
+class PaperReport(NamedTuple):
+    """The outcome of a reproduction: claims and files."""
 
     id: str
     claims: list[Claim]
     files: list[Path]
 
     def summary(self) -> dict[str, object]:
-        """As ``treeplex reproduce --json`` prints it."""
+        """Return the JSON that ``treeplex reproduce --json`` prints."""
         claims = [claim._asdict() for claim in self.claims]
         return {"id": self.id, "claims": claims, "files": [str(path) for path in self.files]}
 
 
 class Table(NamedTuple):
-    """For others to plot."""
+    """A table of results as CSV."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[object]]
 
     def write(self, path: Path) -> Path:
-        """As CSV."""
+        """Write the table as CSV."""
         with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows([self.columns, *self.rows])
         return path
@@ -57,17 +57,17 @@ def report(
     table: Table,
     draw: Callable[[Path], None],
     ratios: Table | None = None,
-) -> Report:
-    """Compare our measurements with the paper's claims; writes one table or two, and a figure."""
+) -> PaperReport:
+    """Compare our measurements with the paper's claims; write one or two tables and a figure."""
     files, figure = [table.write(folder / f"{identity}.csv")], folder / f"{identity}.png"
     if ratios is not None:
         files.append(ratios.write(folder / f"{identity}-ratios.csv"))
     draw(figure)
-    return Report(identity, judge(identity, measured), [*files, figure])
+    return PaperReport(identity, judge(identity, measured), [*files, figure])
 
 
 def judge(identity: str, measured: Mapping[str, float]) -> list[Claim]:
-    """Compare our measurements with ``expected/ID.json``: claims with bounds that were not chosen to fit them."""
+    """Compare our measurements with the claims of ``expected/ID.json``, whose bounds are not fitted to them."""
     text = resources.files("treeplex.papers").joinpath(f"expected/{identity}.json").read_text(encoding="utf-8")
     expected: list[dict[str, Any]] = json.loads(text)["claims"]
     claims: list[Claim] = []

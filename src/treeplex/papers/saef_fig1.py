@@ -1,8 +1,8 @@
 """Brown & Sandholm (2015), simultaneous abstraction and equilibrium finding, Figure 1: continuous Leduc hold'em.
 
-Fixed abstractions against ones that grow, by vanilla CFR: NashConv in the full game, where bets of every size are legal
-and mapped by the pseudo-harmonic mapping, and the size of the abstraction, against nodes touched. Beside each fixed
-abstraction stands its plateau: what it converges to.
+Fixed abstractions against ones that grow, by vanilla CFR: NashConv in the full game and the size of the abstraction,
+against nodes touched. In the full game bets of every size are legal and translated by the pseudo-harmonic mapping. Each
+fixed abstraction is drawn with its plateau, the NashConv that it converges to.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from treeplex.growth.algorithm import Growing, GrowthState
 from treeplex.growth.options import Growth
 from treeplex.limits import Limits
 from treeplex.papers.curves import dense_run
-from treeplex.papers.report import Report, Table, Tell, report
+from treeplex.papers.report import PaperReport, Table, Tell, report
 from treeplex.plots.plot import drawing
 from treeplex.problems.loading import sized_game
 from treeplex.runs.loop import RunOutcome
@@ -31,7 +31,7 @@ EXTRA: Final = ("nash_conv_in_abstraction", "histories", "sizes", "weight")
 FIXED: Final = ("Branch-2", "Branch-3", "Branch-5")
 CONVERGED: Final = 0.01  # NashConv in the abstraction over that in the full game, at a plateau
 
-CURVES: Final = {  # by label: the sizes to start with, and how they grow
+CURVES: Final = {  # label: initial sizes and options of growth
     "Branch-2": ("branch-2", Growth(factor=math.inf)),
     "Branch-3": ("branch-3", Growth(factor=math.inf)),
     "Branch-5": ("branch-5", Growth(factor=math.inf)),
@@ -41,19 +41,19 @@ CURVES: Final = {  # by label: the sizes to start with, and how they grow
     "Recovery-1.1": ("branch-2", Growth(factor=1.1)),
     "Recovery-2.0": ("branch-2", Growth(factor=2.0)),
 }
-"""The figure's six, and the two thresholds that its text compares."""
+"""The six curves of the figure, and the two thresholds that its text compares."""
 
 
 class Plateau(NamedTuple):
-    """What a fixed abstraction converges to."""
+    """The limit of a fixed abstraction."""
 
     full: float  # NashConv in the full game
-    inside: float  # in the abstraction, which is nearly solved
-    nodes: int  # that it took CFR+
+    inside: float  # NashConv in the abstraction, which is nearly solved
+    nodes: int  # nodes that CFR+ touched
 
 
-def reproduce(folder: Path, tell: Tell, nodes: int = NODES) -> Report:
-    """Run all curves to ``nodes``; leaves a CSV and a figure."""
+def reproduce(folder: Path, tell: Tell, nodes: int = NODES) -> PaperReport:
+    """Run all curves to ``nodes``; write a CSV and a figure."""
     runs: dict[str, RunOutcome[GrowthState]] = {}
     for name, (sizes, growth) in CURVES.items():
         tell(f"{name} ({len(runs) + 1} of {len(CURVES)})")
@@ -72,21 +72,21 @@ def reproduce(folder: Path, tell: Tell, nodes: int = NODES) -> Report:
 
 
 def plateaus(nodes: int = NODES) -> dict[str, Plateau]:
-    """By CFR+, until NashConv in the abstraction is small against that in the full game, or for so many nodes."""
-    found: dict[str, Plateau] = {}
+    """Run CFR+ until NashConv in the abstraction is small against that in the full game, or for ``nodes``."""
+    by_name: dict[str, Plateau] = {}
     for name in FIXED:
         start = sized_game(f'continuous_leduc(sizes="{CURVES[name][0]}")')
         game = GrowingGame(start.rules, start.menu, RULES["cfr+"])
-        while name not in found:
+        while name not in by_name:
             game.advance(100)
             full, inside = game.measure().nash_conv, game.measure(whole=False).nash_conv
             if inside <= CONVERGED * full or game.touched >= nodes:
-                found[name] = Plateau(full, inside, game.touched)
-    return found
+                by_name[name] = Plateau(full, inside, game.touched)
+    return by_name
 
 
 def measure(runs: dict[str, RunOutcome[GrowthState]], levels: dict[str, Plateau], nodes: int) -> dict[str, float]:
-    """What the claims are about."""
+    """Compute the measurements that the claims refer to."""
     snapshots = [snapshot for snapshot in SNAPSHOTS if snapshot <= nodes]
     ours = runs["Recovery-1.01"]
     final = {name: run.evaluation.nash_conv for name, run in runs.items()}
@@ -109,17 +109,17 @@ def measure(runs: dict[str, RunOutcome[GrowthState]], levels: dict[str, Plateau]
 
 
 def at(run: RunOutcome[GrowthState], nodes: float) -> float:
-    """NashConv by the time that so many nodes had been touched; infinite before the first measurement."""
+    """Return NashConv after ``nodes`` touched nodes, or infinity before the first measurement."""
     return next((row.nash_conv for row in reversed(run.rows) if row.nodes_touched <= nodes), math.inf)
 
 
 def _street(decision: str) -> int:
-    """2 after the public card, whose label stands in the line."""
+    """Return 2 if the line has the label of the public card, else 1."""
     return 2 if any(move in ("J", "Q", "K") for move in decision.split()) else 1
 
 
 def _plot(runs: dict[str, RunOutcome[GrowthState]], levels: dict[str, Plateau], path: Path) -> None:
-    """NashConv above, dotted lines at plateaus; the size of the abstraction below."""
+    """Plot NashConv above, with dotted lines at plateaus, and the size of the abstraction below."""
     title = "Continuous Leduc hold'em (Brown & Sandholm 2015, Figure 1)"
     with drawing(path, (8, 7), title, 2, 1, sharex=True, height_ratios=(3, 2)) as (upper, lower):
         for name, run in runs.items():

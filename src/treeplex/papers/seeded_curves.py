@@ -1,6 +1,6 @@
-"""Convergence over nodes and seconds: runs by the clock of training alone, and bands over seeds.
+"""Convergence over nodes and seconds: runs limited by training time, and bands over seeds.
 
-The clock is the processor time of this process: with one thread that is the time an idle machine would take.
+Time is the processor time of this process. With one thread it is the wall-clock time on an idle machine.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from treeplex.algorithms.protocol import Algorithm, Execution, State
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
 
-GROWTH: Final = 1.25  # each point is at so many times the seconds of the one before
+GROWTH: Final = 1.25  # factor from the seconds of one point to the next
 FIRST: Final = 1e-3  # seconds
 LABELS: Final = {"nodes": "nodes touched", "seconds": "seconds of training"}  # by axis
 
 
 class Point(NamedTuple):
-    """A run at one moment."""
+    """A measured point of a run."""
 
     iteration: int
     nodes: int
-    seconds: float  # of processor time in training: evaluation is not counted
+    seconds: float  # processor time of training, without evaluation
     nash_conv: float
 
 
@@ -33,9 +33,9 @@ Curve = list[Point]
 
 
 def curve(game: CompiledGame, algorithm: Algorithm[CompiledGame, State], seconds: float, seed: int = 0) -> Curve:
-    """Run for so long, measuring at moments that lie closer together at the start."""
+    """Run for ``seconds`` of training, with measurements that are closer together at the start."""
     algorithm = algorithm.open(game, Execution(threads=1))
-    algorithm.advance(game, algorithm.start(game, seed), 1)  # kernels are compiled, or loaded, and trees made
+    algorithm.advance(game, algorithm.start(game, seed), 1)  # compile or load kernels, and build trees
     state, spent, due, batch, points = algorithm.start(game, seed), 0.0, FIRST, 1.0, Curve()
     while spent < seconds:
         while spent < due:
@@ -51,12 +51,12 @@ def curve(game: CompiledGame, algorithm: Algorithm[CompiledGame, State], seconds
 
 
 def reached(points: Curve, target: float, axis: str) -> float:
-    """Where a curve first falls to ``target``, in "seconds" or "nodes"; infinite if nowhere."""
+    """Return the "seconds" or "nodes" at which a curve first falls to ``target``, or infinity."""
     return next((float(getattr(point, axis)) for point in points if point.nash_conv <= target), float("inf"))
 
 
 def band(runs: Sequence[Curve], axis: str, grid: Floats) -> tuple[Floats, Floats, Floats]:
-    """Median, 5 % and 95 % of several curves on a grid, each interpolated between its points."""
+    """Return median, 5 % and 95 % of several curves on a grid, each interpolated between its points."""
     rows: list[Any] = []
     for points in runs:
         at = np.log([max(float(getattr(point, axis)), 1e-12) for point in points])
@@ -67,14 +67,14 @@ def band(runs: Sequence[Curve], axis: str, grid: Floats) -> tuple[Floats, Floats
 
 
 def grid_of(runs: Sequence[Curve], axis: str) -> Floats:
-    """From where all curves have begun to where the first of them ends."""
+    """Return a grid from where all curves have begun to where the first of them ends."""
     begin = max(float(getattr(points[0], axis)) for points in runs)
     end = min(float(getattr(points[-1], axis)) for points in runs)
     return np.geomspace(begin, max(end, begin * 1.01), 80)
 
 
 def crossing(old: Sequence[Curve], new: Sequence[Curve], axis: str) -> float:
-    """How many times as far along ``axis`` the median of ``old`` is as that of ``new`` at the same NashConv.
+    """Return the position of the median of ``old`` over that of ``new`` along ``axis``, at the same NashConv.
 
     That NashConv is the lowest that both medians reach.
     """
@@ -86,7 +86,7 @@ def crossing(old: Sequence[Curve], new: Sequence[Curve], axis: str) -> float:
 
 
 def draw(axes: Any, runs: Sequence[Curve], axis: str, label: str, colour: str) -> None:
-    """One algorithm's median and band."""
+    """Draw one algorithm's median and band."""
     grid = grid_of(runs, axis)
     middle, low, high = band(runs, axis, grid)
     axes.plot(grid, middle, label=label, color=colour, linewidth=1.6)

@@ -1,1 +1,1 @@
-"""What a poker player sees: views of a solved spot, reports, bet sizes, a trainer. ``treeplex.holdem`` exports it."""
+"""The poker player's tools: views of a solved spot, reports, bet sizes and a trainer; see ``treeplex.holdem``."""

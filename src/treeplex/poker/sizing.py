@@ -1,4 +1,4 @@
-"""Which bet sizes matter, for a poker player."""
+"""The public function that chooses the bet sizes that matter."""
 
 from __future__ import annotations
 
@@ -36,31 +36,31 @@ def sizes(
     watch: Callable[[Progress], None] | None = None,
     answer: Callable[[Solution], None] | None = None,
 ) -> Solution:
-    """Find the best ``keep`` sizes for a player whose opponent keeps every candidate.
+    """Find the best ``keep`` sizes for a player whose opponent may use every candidate.
 
     Args:
         spots: One spot, or several that share the menu.
-        keep: Number of sizes; all-in counts.
-        lose: Instead of ``keep``: the fewest sizes that lose at most this per cent of the pot.
-        player: ``"oop"`` or ``"ip"``: who is held to the menu.
-        street: Where candidates are and the menu applies, or ``"all"`` for one menu per street. Default: the first.
+        keep: Number of sizes, all-in included.
+        lose: Find the fewest sizes that lose at most this per cent of the pot. Replaces ``keep``.
+        player: The player who is restricted to the menu, ``"oop"`` or ``"ip"``.
+        street: Street of the candidates and the menu, or ``"all"`` for one menu per street. Default: the first.
         bets: Candidates for bets.
         raises: Candidates for raises.
-        restrict: What is chosen: ``"bets"``, ``"raises"`` or ``"both"``.
-        per_decision: One menu per line, on the first street of one spot.
-        counts: Also find the best menus of 1, 2, ... up to this number of sizes.
+        restrict: The kind of sizes to choose: ``"bets"``, ``"raises"`` or ``"both"``.
+        per_decision: Choose one menu per line, on the first street of one spot.
+        counts: Also find the best menus of 1, 2, ... sizes, up to this number.
         accuracy: NashConv of the games with and without the sizes, in per cent of the pot.
         gap: Solve other menus until none can be better by more than this per cent of the pot.
-        seconds: Stop after this time; the answer is then what is proved so far, and ``complete`` is false.
-        threads: How many; 0: as many as pay. Changes no bit of the answer.
-        out: Keep checkpoints and the answer in this folder, for ``resume``. Default: nowhere.
-        checkpoint_seconds: Seconds between two checkpoints in ``out``; more if writing one takes over a tenth of it.
-        watch: Called a few times per second with the progress, a ``treeplex.runs.Progress``.
-        answer: Called with the solution before anything of it is written to ``out``.
+        seconds: Stop after this time. The answer is then what is proved so far, and ``complete`` is false.
+        threads: Number of threads (0 = automatic). Results do not depend on it.
+        out: Folder for checkpoints and the answer; ``resume`` continues from it. Default: none.
+        checkpoint_seconds: Seconds between checkpoints in ``out``; more if writing one takes over a tenth of that.
+        watch: Called a few times per second with a ``treeplex.runs.Progress``.
+        answer: Called with the solution before any of it is written to ``out``.
 
     >>> from treeplex.holdem import Spot, sizes
-    >>> found = sizes(Spot("Ks 9h 6d 3c Jh", 100, 200, "AA,KQs,76s", "QQ,KTs"), bets="50%, a", raises="a")
-    >>> found.menu, found.loss_percent_of_pot[1] < 0.5
+    >>> best = sizes(Spot("Ks 9h 6d 3c Jh", 100, 200, "AA,KQs,76s", "QQ,KTs"), bets="50%, a", raises="a")
+    >>> best.menu, best.loss_percent_of_pot[1] < 0.5
     (('a',), True)
     """
     question = SizeOptions(keep, lose, player, street, bets, raises, restrict, per_decision, counts, accuracy, gap)

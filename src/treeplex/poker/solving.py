@@ -1,4 +1,4 @@
-"""The poker player's spelling of ``treeplex.solve``; and runs opened to be browsed."""
+"""Solve a spot with a target in per cent of the pot, and open finished runs to browse them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from treeplex.runs.solution import Solution
 
 
 def solve(spot: Any, algorithm: str | None = None, *, percent_of_pot: float | None = None, **options: Any) -> Solution:
-    """As ``treeplex.solve``; ``percent_of_pot``: exploitability to reach, in per cent.
+    """Solve a spot like ``treeplex.solve``; ``percent_of_pot`` is the exploitability to reach, in per cent.
 
     >>> from treeplex.holdem import Spot, sizes_for, solve
     >>> spot = Spot("Ks 9h 6d 3c Jh", 100, 100, "AA,KQs", "QQ,AKs", sizes_for("a", ""))
@@ -29,28 +29,30 @@ def solve(spot: Any, algorithm: str | None = None, *, percent_of_pot: float | No
 
 
 def open_run(folder: str | Path, threads: int = 0) -> Reader:
-    """Browse a solved spot without solving it again."""
-    kept = RunFolder.open(folder)
-    record = check_spot(kept.record, f"in {folder}")
+    """Return a reader of a run's strategies, without solving the spot again."""
+    run_folder = RunFolder.open(folder)
+    record = check_spot(run_folder.record, f"in {folder}")
     request = resuming(folder, threads=threads)
     game = request.problem.game
-    execution = Execution(storage=record.storage, threads=threads, folder=str(kept.path))
+    execution = Execution(storage=record.storage, threads=threads, folder=str(run_folder.path))
     solver = request.choice.algorithm.open(game, execution)
-    point = kept.checkpoint(solver, game)
+    point = run_folder.checkpoint(solver, game)
     if point is None:
         raise ParameterError(f"The run in {folder} has no checkpoint yet; resume it first.")
-    if record.iterate == "best":  # the best of what was kept and what the run ended with, as the run reported it
+    if (
+        record.iterate == "best"
+    ):  # the better of the checkpoint's best and the run's last iterate, as the run reported it
         report = run(game, solver, Limits(iterations=1), request.options, point).report
     else:
         report = solver.report(game, point.state, record.iterate)
     reader: Any = report.policy()
-    if point.rows:  # EVs are no better known than the strategies are good
+    if point.rows:  # EVs are as inaccurate as the strategies are exploitable
         reader.accuracy = max(reader.accuracy, point.rows[-1].exploitability / game.spot.pot)
     return reader
 
 
 def check_spot(record: Record, run: str) -> Record:
-    """The record of a run; rejected unless it is about a hold'em spot."""
+    """Return the record of a run, or raise ``ParameterError`` unless it solved a hold'em spot."""
     if not record.has_strategies:
         raise ParameterError(
             f"The run {run} chose bet sizes and saved no strategies; its answer is in result.json. Solve a spot with"

@@ -1,4 +1,4 @@
-"""Answers as JSON: whatever a file held, it is ASCII without NaN."""
+"""Answers as JSON: always ASCII without NaN, whatever a file contains."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from starlette.responses import Response
 from treeplex.errors import ParameterError
 
 Json = Mapping[str, Any] | Sequence[Any] | str | float | None
-"""What can be told as JSON."""
+"""Content that can be written as JSON."""
 
 
 def reply(content: Json, status: int = 200) -> Response:
-    """Content as a JSON answer; the schema of its address says what is in it."""
+    """Return content as a JSON response; the schema of its address describes it."""
     return Response(encoded(content), status, media_type="application/json")
 
 
 def encoded(content: Json) -> bytes:
-    """As JSON; numbers that are none become null."""
+    """Encode content as JSON; numbers that are not finite become null."""
     try:
         text = json.dumps(content, allow_nan=False, separators=(",", ":"))
     except RecursionError:
-        raise ParameterError("What is asked for is nested too deeply to be told.") from None
+        raise ParameterError("The answer is nested too deeply to be written as JSON.") from None
     except ValueError:
         text = json.dumps(_finite(content), allow_nan=False, separators=(",", ":"))
     return text.encode("ascii")

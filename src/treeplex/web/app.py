@@ -1,4 +1,4 @@
-"""The application: every route behind one guard, every refusal a sentence."""
+"""The application: all routes behind one guard; every refusal is one sentence."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ TOKEN: dict[str, Any] = {
 
 
 def make_app(site: Site) -> ASGIApp:
-    """The guarded application of a site."""
+    """Build the guarded application of a site."""
     return Guard(make_api(site), site.door)
 
 
 def make_api(site: Site) -> FastAPI:
-    """The application without its guard."""
+    """Build the application without its guard."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
@@ -63,21 +63,21 @@ def make_api(site: Site) -> FastAPI:
 
 
 def _schema(generate: Callable[[], dict[str, Any]]) -> Callable[[], dict[str, Any]]:
-    """The schema as we answer: 400 where the library would say 422, and the token."""
+    """Return a schema function with our answers: 400 instead of the library's 422, and the token."""
 
     def schema() -> dict[str, Any]:
-        found = generate()
-        for path in found["paths"].values():
+        document = generate()
+        for path in document["paths"].values():
             for operation in path.values():
                 operation["responses"].pop("422", None)
                 answer = operation["responses"]["200"]["content"]
-                if len(answer) > 1:  # no JSON, of which the library says that it is, too
+                if len(answer) > 1:  # not JSON, though the library also lists JSON
                     del answer["application/json"]
-        parts = found.setdefault("components", {})
+        parts = document.setdefault("components", {})
         for name in ("HTTPValidationError", "ValidationError"):
             parts.get("schemas", {}).pop(name, None)
         parts["securitySchemes"] = TOKEN
-        found["security"] = [{name: []} for name in TOKEN]
-        return found
+        document["security"] = [{name: []} for name in TOKEN]
+        return document
 
     return schema

@@ -1,6 +1,6 @@
-"""Spots and jobs are checked in a process beside the server: a tree without end takes neither its time nor its memory.
+"""Check spots and jobs in a second process, so that a huge tree costs the server neither time nor memory.
 
-``python -m treeplex.web.checker`` answers lines of JSON with lines of JSON, until its input ends.
+``python -m treeplex.web.checker`` answers lines of JSON with lines of JSON until its input ends.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from treeplex.errors import GameError, TreeplexError
 from treeplex.system import apart
 from treeplex.web.refusals import RefusalError
 
-PATIENCE: Final = 12.0  # seconds for one answer
-WAIT: Final = 20.0  # seconds for others to be answered first
+TIME_LIMIT: Final = 12.0  # seconds for one answer
+WAIT: Final = 20.0  # seconds to wait for earlier questions
 
 
 class Checker:
-    """The process, started when it is first needed and again when it had to be ended."""
+    """The process, started at the first question, and again after it was killed."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._child: subprocess.Popen[str] | None = None
 
     def warm(self) -> None:
-        """Start it, so that nobody waits later."""
+        """Start the process in advance, so that the first question need not wait for it."""
 
         def ask() -> None:
-            with suppress(TreeplexError):  # the server ends already
+            with suppress(TreeplexError):  # the server is shutting down
                 self.ask("ready")
 
         threading.Thread(target=ask, name="checker", daemon=True).start()
 
     def close(self) -> None:
-        """End it."""
+        """Kill the process and close its pipes."""
         child, self._child = self._child, None
         if child is not None:
             child.kill()
@@ -48,25 +48,25 @@ class Checker:
                     pipe.close()
 
     def ask(self, what: str, *arguments: Any) -> Any:
-        """A question that ``_carried_out`` answers, in the process."""
+        """Ask the process a question and return the answer of ``_compute``."""
         if not self._lock.acquire(timeout=WAIT):
-            raise RefusalError(409, "Other spots are being measured; try again in a moment.")
+            raise RefusalError(409, "The server is checking other spots; try again in a moment.")
         try:
-            said = self._answer(json.dumps([what, *arguments]))
+            answer = self._answer(json.dumps([what, *arguments]))
         finally:
             self._lock.release()
-        if "error" in said:
-            raise RefusalError(int(said["status"]), str(said["error"]))
-        return said["answer"]
+        if "error" in answer:
+            raise RefusalError(int(answer["status"]), str(answer["error"]))
+        return answer["answer"]
 
     def _answer(self, line: str) -> dict[str, Any]:
-        child, given_up = self._running(), threading.Event()
+        child, timed_out = self._running(), threading.Event()
 
         def give_up() -> None:
-            given_up.set()
+            timed_out.set()
             child.kill()
 
-        late = threading.Timer(PATIENCE, give_up)
+        late = threading.Timer(TIME_LIMIT, give_up)
         late.start()
         try:
             pipe, answers = cast(Any, child.stdin), cast(Any, child.stdout)
@@ -80,9 +80,9 @@ class Checker:
         if answer:
             return json.loads(answer)
         self.close()
-        if not given_up.is_set():
-            raise RefusalError(500, "The check has failed; see the terminal of the server.")
-        raise GameError(f"This takes more than {PATIENCE:.0f} seconds to check; choose fewer sizes.")
+        if not timed_out.is_set():
+            raise RefusalError(500, "The check failed; see the terminal of the server.")
+        raise GameError(f"The check takes more than {TIME_LIMIT:.0f} seconds; choose fewer sizes.")
 
     def _running(self) -> subprocess.Popen[str]:
         if self._child is None or self._child.poll() is not None:
@@ -98,27 +98,27 @@ class Checker:
 
 
 def main() -> None:
-    """Answer until there are no more questions."""
+    """Answer questions until the input ends."""
     for line in sys.stdin:
         try:
-            said: dict[str, Any] = {"answer": _carried_out(json.loads(line))}
+            answer: dict[str, Any] = {"answer": _compute(json.loads(line))}
         except TreeplexError as error:
-            said = {"error": str(error), "status": getattr(error, "status", 400)}
+            answer = {"error": str(error), "status": getattr(error, "status", 400)}
         except MemoryError:
-            said = {"error": "There is not enough memory for this spot; choose fewer sizes.", "status": 400}
-        sys.stdout.write(json.dumps(said) + "\n")
+            answer = {"error": "There is not enough memory for this spot; choose fewer sizes.", "status": 400}
+        sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
 
 
-def _carried_out(question: list[Any]) -> Any:
-    from treeplex.web.formats import exported, imported  # noqa: PLC0415 - only this process needs all of it
-    from treeplex.web.jobs.wanted import wanted_fields  # noqa: PLC0415
+def _compute(question: list[Any]) -> Any:
+    from treeplex.web.formats import exported, imported  # noqa: PLC0415 - only this process needs these modules
+    from treeplex.web.jobs.requests import job_request_fields  # noqa: PLC0415
     from treeplex.web.spots import estimate  # noqa: PLC0415
 
     answers: dict[str, Callable[..., Any]] = {
         "ready": lambda: None,
         "estimate": estimate,
-        "wanted": wanted_fields,
+        "request": job_request_fields,
         "import": imported,
         "export": exported,
     }

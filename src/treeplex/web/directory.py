@@ -1,4 +1,4 @@
-"""The folder that is served: which runs are below it. Nothing outside of it is read."""
+"""The served folder and its runs. The server reads nothing outside it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Directory:
 
     @staticmethod
     def of(path: str | Path) -> Directory:
-        """The folder, made if need be."""
+        """Return the directory of a path; create the folder if it does not exist."""
         folder = Path(path)
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -34,14 +34,14 @@ class Directory:
             raise ParameterError(f"The folder {quoted(folder)} cannot be served: {error!s:.80}.") from error
 
     def folder(self, run: str) -> Path:
-        """The folder of a run; refused if it is not below the root, or holds no run."""
+        """Return the folder of a run; refuse one that is not below the root or does not contain a run."""
         path = self.inside(run)
         if path is None or not (path / "run.json").is_file() or not self._contained(path):
-            raise RefusalError(404, f"There is no run {quoted(run)} in the folder that is served.")
+            raise RefusalError(404, f"There is no run {quoted(run)} in the served folder.")
         return path
 
     def free(self, run: str) -> Path:
-        """Where a new run of that name would be; made, empty. FileExistsError if there is something."""
+        """Create an empty folder for a new run; raise ``FileExistsError`` if it exists."""
         if not PLAIN.fullmatch(run):
             raise ParameterError(
                 f"The name of a run must have 1 to 90 letters, digits and + . = , - _, none of . - = + , first;"
@@ -52,19 +52,19 @@ class Directory:
         return path
 
     def runs(self) -> Iterator[tuple[str, Path]]:
-        """Every run and its folder."""
-        found = 0
+        """Yield the name and folder of every run."""
+        count = 0
         for path in self._walk(self.root, 0):
-            if found == MOST:
+            if count == MOST:
                 return
             if self._contained(path):
-                found += 1
+                count += 1
                 yield path.relative_to(self.root).as_posix(), path
 
     def inside(self, run: str) -> Path | None:
-        """The folder of that name below the root; None if there is none, or if its name or a link leads outside.
+        """Return the folder of that name below the root, or None if it is missing or leads outside.
 
-        Every name of a run, whoever gave it, becomes a path here or in ``free``.
+        Every name of a run becomes a path here or in ``free``, whatever its source.
         """
         parts = run.split("/")
         if not run or "\0" in run or "\\" in run or any(part in ("", ".", "..") or part[0] == "." for part in parts):
@@ -76,12 +76,12 @@ class Directory:
         return path if path.is_relative_to(self.root) and path != self.root and path.is_dir() else None
 
     def _contained(self, folder: Path) -> bool:
-        """Does no file of a run lead out of the root, and is each one that can be read to its end?"""
+        """Return whether all files of a run are regular or folders, and no link leads out of the root."""
         try:
             with os.scandir(folder) as entries:
-                found = list(entries)
-            plain = all(entry.is_file() or entry.is_dir() for entry in found)
-            links = [Path(entry.path) for entry in found if entry.is_symlink()]
+                files = list(entries)
+            plain = all(entry.is_file() or entry.is_dir() for entry in files)
+            links = [Path(entry.path) for entry in files if entry.is_symlink()]
             return plain and all(link.resolve().is_relative_to(self.root) for link in links)
         except (OSError, RuntimeError):
             return False

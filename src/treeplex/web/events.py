@@ -1,4 +1,4 @@
-"""Server-sent events: what has changed, to everybody who listens. Whoever is slow misses old news, never the last."""
+"""Server-sent events about changes. A slow listener misses old events, but never the newest of each kind."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from treeplex.web.refusals import RefusalError
 
 ALIVE: Final = 15.0  # seconds between two comments
 JOBS: Final = 0.25  # seconds between two lists of jobs
-RUNS: Final = 1.0  # seconds between two looks at the folder
+RUNS: Final = 1.0  # seconds between two checks of the folder
 MOST: Final = 200  # listeners
 
 
 class Listener:
-    """The newest event of each kind that one client has not been sent."""
+    """The newest unsent event of each kind, for one client."""
 
     def __init__(self) -> None:
         self.unsent: dict[str, bytes] = {}
         self.some = asyncio.Event()
 
     def offer(self, key: str, event: bytes) -> None:
-        """Replace what was not sent yet."""
+        """Queue an event in place of an unsent one with the same key."""
         self.unsent.pop(key, None)
         self.unsent[key] = event
         self.some.set()
 
 
 class Events:
-    """Lives in the event loop; other threads call ``tell``."""
+    """All listeners. It belongs to the event loop; other threads call ``tell``."""
 
     def __init__(self) -> None:
         self.listeners: set[Listener] = set()
@@ -39,17 +39,17 @@ class Events:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def open(self) -> None:
-        """From within the loop."""
+        """Remember the running loop; call this within it."""
         self._loop = asyncio.get_running_loop()
 
     def close(self) -> None:
-        """Let everybody go."""
+        """End the streams of all listeners."""
         self.closed = True
         for listener in list(self.listeners):
             listener.some.set()
 
     def tell(self, name: str, content: Json, key: str | None = None) -> None:
-        """From any thread."""
+        """Send an event to all listeners; safe in any thread."""
         if self._loop is not None and not self.closed:
             event = b"event: " + name.encode() + b"\ndata: " + encoded(content) + b"\n\n"
             with suppress(RuntimeError):  # the loop has ended
@@ -60,9 +60,9 @@ class Events:
             listener.offer(key, event)
 
     async def stream(self, first: bytes) -> AsyncGenerator[bytes]:
-        """To one client, until it goes or the server ends."""
+        """Yield events for one client, until it leaves or the server shuts down."""
         if len(self.listeners) >= MOST:
-            raise RefusalError(409, f"There are {MOST} listeners already; close some pages.")
+            raise RefusalError(409, f"There are already {MOST} listeners; close some pages.")
         listener = Listener()
         self.listeners.add(listener)
         try:
@@ -81,7 +81,7 @@ class Events:
 
 
 class Watcher:
-    """Looks at jobs and runs now and then, and tells what has changed."""
+    """Poll jobs and runs, and send events about changes."""
 
     def __init__(
         self,
@@ -92,19 +92,19 @@ class Watcher:
         self.events, self.jobs, self.runs = events, jobs, runs
 
     async def watch(self) -> None:
-        """Until it is cancelled."""
-        seen_jobs, seen_runs, looked = None, None, -RUNS
+        """Poll until it is cancelled."""
+        seen_jobs, seen_runs, checked = None, None, -RUNS
         while True:
             await asyncio.sleep(JOBS)
             if not self.events.listeners:
                 continue
-            stamp, told = self.jobs
+            stamp, listed = self.jobs
             now = await asyncio.to_thread(stamp)
             if now != seen_jobs:
                 seen_jobs = now
-                self.events.tell("jobs", {"jobs": await asyncio.to_thread(told)})
-            if asyncio.get_running_loop().time() - looked >= RUNS:
-                looked = asyncio.get_running_loop().time()
+                self.events.tell("jobs", {"jobs": await asyncio.to_thread(listed)})
+            if asyncio.get_running_loop().time() - checked >= RUNS:
+                checked = asyncio.get_running_loop().time()
                 runs = await asyncio.to_thread(self.runs)
                 if seen_runs is not None and runs != seen_runs:
                     self.events.tell("runs", {})

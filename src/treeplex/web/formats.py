@@ -1,4 +1,4 @@
-"""Spots and ranges in other programs' formats."""
+"""Spots and ranges in the formats of other programs."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ ENDINGS: Final = {"treeplex": "json", "desktop": "json", "wasm": "json", "wasm-r
 
 
 def names() -> list[str]:
-    """Of all formats."""
+    """Return the names of all formats."""
     return list(FORMATS)
 
 
 def imported(text: str, form: str | None) -> dict[str, Any]:
-    """The spot, or the ranges, that a text holds."""
+    """Return the spot or the ranges in a text."""
     form = form or detect(text)
     if form == OURS:
-        found = Imported(make_spot(_json(text)).summary())
+        result = Imported(make_spot(_json(text)).summary())
     else:
         try:
-            found = read(text, form)
+            result = read(text, form)
         except FormatError as error:
             raise ParameterError(f"The text cannot be read: {error}") from None
-    ranges = None if found.ranges is None else dict(found.ranges)
-    fields = {} if ranges is not None else dict(found.fields) if found.partial else found.spot.summary()
+    ranges = None if result.ranges is None else dict(result.ranges)
+    fields = {} if ranges is not None else dict(result.fields) if result.partial else result.spot.summary()
     return {
         "spot": fields,
-        "notes": list(found.notes),
+        "notes": list(result.notes),
         "format": form,
-        "target": found.target or None,
+        "target": result.target or None,
         "ranges": ranges,
-        "partial": found.partial,
+        "partial": result.partial,
     }
 
 
 def exported(fields: object, form: str) -> dict[str, Any]:
-    """A spot as another program reads it."""
+    """Return a spot as text for another program."""
     spot = make_spot(fields)
     made = write(Imported(spot.summary()), form)
     name = f"{spot.board.replace(' ', '')}.{ENDINGS.get(form, 'txt')}"
@@ -52,4 +52,4 @@ def _json(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"not a spot in any format that is known ({error!s:.80}).", path="The text") from None
+        raise FormatError(f"not a spot in any known format ({error!s:.80}).", path="The text") from None

@@ -1,4 +1,4 @@
-"""The log of a run: from its table, or, while it runs, from its checkpoint. Only the head of a checkpoint is read."""
+"""The log of a run, from its table or, during the run, from its checkpoint, of which only the head is read."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ TYPES: Final = {name: pa.int64() if name in WHOLE else pa.float64() for name in 
 Columns = dict[str, list[Any] | None]
 
 
-def log_of(folder: Path, pot: float | None, told: Sequence[Sequence[Any]] = ()) -> Columns:
-    """Whatever has more iterations: the table that the last answer left, the checkpoint, or what a job has told."""
-    rows, news = rows_of(folder), [_of_job(row) for row in told]
+def log_of(folder: Path, pot: float | None, job_rows: Sequence[Sequence[Any]] = ()) -> Columns:
+    """Return the longest log: of the last answer's table, the checkpoint, or the job's progress."""
+    rows, news = rows_of(folder), [_of_job(row) for row in job_rows]
     if news and (not rows or news[-1].iteration > rows[-1].iteration):
         rows = news
     return {
@@ -37,20 +37,20 @@ def log_of(folder: Path, pot: float | None, told: Sequence[Sequence[Any]] = ()) 
 
 
 def rows_of(folder: Path) -> list[LogRow]:
-    """The rows of a run so far; none if there are none that can be read."""
-    kept, told = rows_of_checkpoint(folder / "checkpoint.safetensors"), _told(folder / "log.parquet")
-    if not kept or not told:
-        return kept or told
-    return told if told[-1].iteration >= kept[-1].iteration else kept
+    """Return the rows of a run so far; none if they cannot be read."""
+    checkpoint, table = rows_of_checkpoint(folder / "checkpoint.safetensors"), _rows_of_table(folder / "log.parquet")
+    if not checkpoint or not table:
+        return checkpoint or table
+    return table if table[-1].iteration >= checkpoint[-1].iteration else checkpoint
 
 
 def percent_of(nash_conv: float, pot: float) -> float:
-    """Exploitability, half of NashConv, in per cent of the pot."""
+    """Return exploitability, half of NashConv, in per cent of the pot."""
     return 50.0 * nash_conv / pot
 
 
 def about_checkpoint(path: Path) -> dict[str, Any]:
-    """The words in the head of a checkpoint; empty if there is none, or no whole one."""
+    """Return the metadata in the head of a checkpoint; empty if it is missing or incomplete."""
     try:
         with path.open("rb") as file:
             size = int.from_bytes(file.read(8), "little")
@@ -61,14 +61,14 @@ def about_checkpoint(path: Path) -> dict[str, Any]:
 
 
 def rows_of_checkpoint(path: Path) -> list[LogRow]:
-    """The rows in the head of a checkpoint; none if there are none that can be read."""
+    """Return the rows in the head of a checkpoint; none if they cannot be read."""
     try:
         return read_rows(about_checkpoint(path))
     except (ValueError, TypeError, LookupError, AttributeError, OverflowError):
         return []
 
 
-def _told(path: Path) -> list[LogRow]:
+def _rows_of_table(path: Path) -> list[LogRow]:
     if not path.is_file() or path.stat().st_size > LONGEST:
         return []
     try:

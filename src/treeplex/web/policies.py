@@ -1,4 +1,4 @@
-"""Policies of any game, by infoset: read once, searched often."""
+"""Policies of any game by infoset, cached for searches."""
 
 from __future__ import annotations
 
@@ -13,56 +13,58 @@ from treeplex.policies.policy import Policy
 from treeplex.policies.strategy import TYPES, gathered
 
 MOST_ROWS: Final = 4_000_000
-MOST_BYTES: Final = 2**28  # of its file
-KEPT: Final = 3  # policies in memory
+MOST_BYTES: Final = 2**28  # bytes of a policy's file
+CACHED: Final = 3  # policies in memory
 MOST: Final = 500  # infosets in one answer
 
 
 class Policies:
-    """The last few that were asked for; a file that has changed is read again."""
+    """A cache of the last few policies; a file that has changed is read again."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[Path, tuple[Any, Policy]] = OrderedDict()
+        self._cache: OrderedDict[Path, tuple[Any, Policy]] = OrderedDict()
         self._lock = threading.Lock()
 
     def of(self, folder: Path, run: str) -> Policy:
-        """The policy of a run."""
+        """Return the policy of a run."""
         path = folder / "policy.parquet"
         try:
-            found = path.stat()
+            status = path.stat()
         except OSError:
             raise ParameterError(
-                f"The run {quoted(run)} has no table of infosets: it has no answer yet, or is a hold'em spot."
+                f"The run {quoted(run)} has no table of infosets, because it has no answer yet or is a hold'em spot."
             ) from None
-        stamp = (found.st_mtime_ns, found.st_size)
+        stamp = (status.st_mtime_ns, status.st_size)
         with self._lock:
-            if path not in self._kept or self._kept[path][0] != stamp:
-                self._kept[path] = stamp, _read(path, run)
-            self._kept.move_to_end(path)
-            while len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
-            return self._kept[path][1]
+            if path not in self._cache or self._cache[path][0] != stamp:
+                self._cache[path] = stamp, _read(path, run)
+            self._cache.move_to_end(path)
+            while len(self._cache) > CACHED:
+                self._cache.popitem(last=False)
+            return self._cache[path][1]
 
 
 def infosets(policy: Policy, search: str, player: int | None, offset: int, most: int) -> dict[str, Any]:
-    """Those whose label has ``search`` in it, in the order of the table: ``most`` of them from ``offset`` on."""
+    """Return ``most`` infosets from ``offset`` on, in the table's order, whose labels contain ``search``."""
     word = search.casefold()
-    found = [
-        (who, label, place)
+    matches = [
+        (who, label, index)
         for who in ((0, 1) if player is None else (player,))
-        for label, place in policy.strategies[who].index.items()
+        for label, index in policy.strategies[who].index.items()
         if word in label.casefold()
     ]
     listed: list[dict[str, Any]] = []
-    for who, label, place in found[offset : offset + min(most, MOST)]:
-        plays = policy.strategies[who].at(place)
+    for who, label, index in matches[offset : offset + min(most, MOST)]:
+        plays = policy.strategies[who].at(index)
         listed.append({"player": who, "infoset": label, "actions": list(plays), "probabilities": list(plays.values())})
-    return {"total": len(found), "infosets": listed}
+    return {"total": len(matches), "infosets": listed}
 
 
 def _read(path: Path, run: str) -> Policy:
     if path.stat().st_size > MOST_BYTES:
-        raise ParameterError(f"The policy of {quoted(run)} has more than {MOST_BYTES:,} bytes, too many to be shown.")
+        raise ParameterError(
+            f"The policy of {quoted(run)} has more than {MOST_BYTES:,} bytes, which is too large to show."
+        )
     try:
         return Policy("", gathered(read_parquet(path, TYPES, MOST_ROWS)))
     except (OSError, ValueError, TypeError, LookupError, ArrowError) as error:

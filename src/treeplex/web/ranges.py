@@ -1,4 +1,4 @@
-"""Ranges in all their forms: as text, as the 169 weights of a grid, as weights of single hands."""
+"""Ranges in all forms: text, the 169 weights of a grid, weights of single hands."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ MEMBERS = [class_hands(RANKS.index(name[0]), RANKS.index(name[1]), name[2:]) for
 
 
 def range_of(text: str | None, weights: Sequence[Any] | None, hands: Mapping[str, Any] | None) -> Floats:
-    """Weights [1326] of a range given in one of three forms."""
+    """Return the weights [1326] of a range in one of three forms."""
     if sum(each is not None for each in (text, weights, hands)) != 1:
-        raise ParameterError("Give one of 'text', 'weights' and 'hands'.")
+        raise ParameterError("A range needs exactly one of 'text', 'weights' and 'hands'.")
     if text is not None:
         return parse_range(text) if text.strip() else np.zeros(HANDS)
     return _of_classes(weights) if weights is not None else _of_hands(hands or {})
 
 
 def forms(weights: Floats) -> dict[str, Any]:
-    """The same in every form; the weight of a class is the mean over its hands."""
+    """Return a range in every form; the weight of a class is the mean over its hands."""
     some = np.flatnonzero(weights).tolist()
     return {
         "text": format_range(weights),
@@ -40,20 +40,22 @@ def forms(weights: Floats) -> dict[str, Any]:
     }
 
 
-def _of_classes(given: Sequence[Any]) -> Floats:
-    if len(given) != len(CELLS):
-        raise ParameterError(f"The 'weights' of a range must be {len(CELLS)} numbers from 0 to 1, got {len(given)}.")
-    found = np.zeros(HANDS)
-    for name, hands, weight in zip(CELLS, MEMBERS, given, strict=True):
-        found[hands] = share(f"weight of {name}", weight)
-    return found
+def _of_classes(class_weights: Sequence[Any]) -> Floats:
+    if len(class_weights) != len(CELLS):
+        raise ParameterError(
+            f"The 'weights' of a range must be {len(CELLS)} numbers from 0 to 1, got {len(class_weights)}."
+        )
+    by_hand = np.zeros(HANDS)
+    for name, hands, weight in zip(CELLS, MEMBERS, class_weights, strict=True):
+        by_hand[hands] = share(f"weight of {name}", weight)
+    return by_hand
 
 
-def _of_hands(given: Mapping[str, Any]) -> Floats:
-    found = np.zeros(HANDS)
-    for name, weight in given.items():
+def _of_hands(hand_weights: Mapping[str, Any]) -> Floats:
+    by_hand = np.zeros(HANDS)
+    for name, weight in hand_weights.items():
         hands = np.flatnonzero(parse_range(name, "hands"))
         if len(hands) != 1:
-            raise ParameterError(f"The 'hands' of a range are such as AsKs, got {quoted(name)}.")
-        found[hands] = share(f"weight of {name}"[:60], weight)
-    return found
+            raise ParameterError(f"The 'hands' of a range must be single hands such as AsKs, got {quoted(name)}.")
+        by_hand[hands] = share(f"weight of {name}"[:60], weight)
+    return by_hand

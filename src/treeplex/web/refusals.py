@@ -1,4 +1,4 @@
-"""Refusals as answers: one sentence and a status, whatever went wrong."""
+"""Refusals as responses: one sentence and a status for every error."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from treeplex.errors import TreeplexError, quoted
 from treeplex.web.answers import reply
 
 SENTENCES: Final = {
-    404: "There is nothing at this address; /api/openapi.json lists what there is.",
-    405: "This address does not answer to that method; /api/openapi.json lists what it answers to.",
+    404: "There is nothing at this address; /api/openapi.json lists all addresses.",
+    405: "This address does not support that method; /api/openapi.json lists the methods.",
 }
-FAILED: Final = "The server failed to answer this; its terminal says why."
+FAILED: Final = "The server failed to answer; its terminal shows why."
 
 
 class RefusalError(TreeplexError):
@@ -31,12 +31,12 @@ class RefusalError(TreeplexError):
 
 
 def answer(status: int, sentence: str) -> Response:
-    """What every refusal looks like."""
+    """Return the response of a refusal."""
     return reply({"error": sentence}, status)
 
 
 def install(app: FastAPI) -> None:
-    """Answer every exception by a sentence."""
+    """Register handlers that answer every exception with a sentence."""
     app.add_exception_handler(TreeplexError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
@@ -45,7 +45,7 @@ def install(app: FastAPI) -> None:
 
 
 def sentence_of(errors: Sequence[Any]) -> str:
-    """The first thing that is wrong with the fields that came.
+    """Return a sentence about the first error in the fields of a request.
 
     >>> sentence_of([{"type": "missing", "loc": ("body", "text")}])
     "The field 'text' is missing."
@@ -56,16 +56,14 @@ def sentence_of(errors: Sequence[Any]) -> str:
         case "missing":
             return f"The field {quoted(where)} is missing."
         case "extra_forbidden":
-            return (
-                f"There is no field {quoted(where)} here; leave it out, or see /api/openapi.json for those there are."
-            )
+            return f"There is no field {quoted(where)} here; leave it out. /api/openapi.json lists all fields."
         case "union_tag_not_found" | "union_tag_invalid":
             return "The field 'what' must be one of solve, resume, grow or sizes."
         case "model_attributes_type" | "dict_type" if where == "body":
             return "Send the fields as one JSON object, with the header Content-Type: application/json."
         case _:
-            said = str(error["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
-            return f"The field {quoted(where)} must be {said}, got {quoted(error.get('input'))}."
+            legal = str(error["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
+            return f"The field {quoted(where)} must be {legal}, got {quoted(error.get('input'))}."
 
 
 async def _refused(request: Request, error: Exception) -> Response:
@@ -79,14 +77,14 @@ async def _invalid(request: Request, error: Exception) -> Response:
 
 async def _http(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 400
-    said = str(error.detail) if isinstance(error, HTTPException) else ""
-    response = answer(status, SENTENCES.get(status, said))
+    detail = str(error.detail) if isinstance(error, HTTPException) else ""
+    response = answer(status, SENTENCES.get(status, detail))
     response.headers.update(dict(getattr(error, "headers", None) or {}))
     return response
 
 
 async def _memory(request: Request, error: Exception) -> Response:
-    return answer(400, "There is not enough memory for this; close other runs, or choose something smaller.")
+    return answer(400, "There is not enough memory. Close other runs, or choose something smaller.")
 
 
 async def _failed(request: Request, error: Exception) -> Response:

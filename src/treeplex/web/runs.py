@@ -1,4 +1,4 @@
-"""Run folders as rows of a list: what was asked, how far it got. Read while others write: files are whole or old."""
+"""Run folders as rows of a list: request and progress. Files are replaced whole, so they can be read during a run."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from treeplex.web.directory import Directory
 from treeplex.web.logs import about_checkpoint, percent_of, rows_of_checkpoint
 
 RECORDS: Final = ("run.json", "result.json", "checkpoint.safetensors", LOCK)
-LARGEST: Final = 2**24  # bytes of a JSON file that is read
-NAMELESS: Final = "Its name is not UTF-8; rename the folder."
+LARGEST: Final = 2**24  # limit on the bytes of a JSON file
+NAMELESS: Final = "The folder's name is not UTF-8; rename it."
 
 Answer = TypeVar("Answer")
 JobOf = Callable[[str], str | None]
-"""The job that works on a run, if one does."""
+"""A function that returns the job that works on a run, if any."""
 
 
 class FolderSnapshot(NamedTuple):
-    """What a run folder said when it was last looked at."""
+    """The row of a run folder at its last reading."""
 
     stamps: tuple[Any, ...]
     row: dict[str, Any]
 
 
 class Runs:
-    """All runs below a folder. What has not changed is not read again."""
+    """All runs below a folder. Unchanged runs are not read again."""
 
     def __init__(self, directory: Directory, job_of: JobOf) -> None:
         self.directory, self.job_of = directory, job_of
@@ -43,7 +43,7 @@ class Runs:
         self._lock = threading.Lock()
 
     def listed(self) -> dict[str, list[dict[str, Any]]]:
-        """One row per run, newest first; and folders that cannot be read, which hide no others."""
+        """Return one row per run, newest first, and the folders that cannot be read."""
         rows, unreadable, names = list[dict[str, Any]](), list[dict[str, Any]](), set[str]()
         for run, folder in self.directory.runs():
             names.add(run)
@@ -62,7 +62,7 @@ class Runs:
         return {"runs": sorted(rows, key=lambda row: -row["changed"]), "unreadable": unreadable}
 
     def whole(self, run: str) -> dict[str, Any]:
-        """One run, with what was asked, the result and the names of its files."""
+        """Return one run with its request, its result and the names of its files."""
         folder = self.directory.folder(run)
         record = record_of(folder)
         files = sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith("."))
@@ -74,7 +74,7 @@ class Runs:
         }
 
     def state(self) -> int:
-        """A number that changes with whatever a list of runs would show."""
+        """Return a hash that changes whenever the list of runs changes."""
         return hash(tuple((run, _stamps(folder)) for run, folder in self.directory.runs()))
 
     def _row(self, run: str, folder: Path) -> dict[str, Any]:
@@ -91,7 +91,7 @@ class Runs:
 
 
 def record_of(folder: Path) -> Record:
-    """The record of a run."""
+    """Return the record of a run."""
     path = folder / "run.json"
     if path.stat().st_size > LARGEST:
         raise ParameterError(f"The file {path.name} of {quoted(folder.name)} has more than {LARGEST:,} bytes.")
@@ -99,23 +99,23 @@ def record_of(folder: Path) -> Record:
 
 
 def spot_of(folder: Path, record: Record) -> dict[str, Any] | None:
-    """The fields of the spot, with the sizes that growth found; None for other games."""
+    """Return the fields of the spot, with the sizes that growth added; None for other games."""
     return record.spot and (json_file(folder / "spot.json") or dict(record.spot))
 
 
 def json_file(path: Path, largest: int = LARGEST) -> dict[str, Any] | None:
-    """The object in a file; None if there is none, or if the file has more than ``largest`` bytes."""
+    """Return the JSON object in a file; None if there is none or the file has more than ``largest`` bytes."""
     try:
         if path.stat().st_size > largest:
             return None
-        found: Any = json.loads(path.read_text(encoding="utf-8"), parse_constant=lambda _: None)
+        content: Any = json.loads(path.read_text(encoding="utf-8"), parse_constant=lambda _: None)
     except (OSError, ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None  # pyright: ignore[reportUnknownVariableType]
+    return content if isinstance(content, dict) else None  # pyright: ignore[reportUnknownVariableType]
 
 
 def is_running(folder: Path) -> bool:
-    """Does a process that is alive say that it writes into this folder?"""
+    """Return whether a living process has locked this folder."""
     try:
         with (folder / LOCK).open("rb") as file:
             return is_alive(int(file.read(20)))
@@ -126,14 +126,14 @@ def is_running(folder: Path) -> bool:
 
 
 def _readable(run: str, read: Callable[[], Answer]) -> Answer:
-    """What a file of a run says; whatever it holds, a refusal is a sentence."""
+    """Return the result of ``read``; turn any error into a refusal of one sentence."""
     try:
         return read()
     except (TreeplexError, OSError):
         raise
     except Exception as error:
         raise ParameterError(
-            f"The run {quoted(run)} is not what treeplex writes ({type(error).__name__}: {error!s:.80})."
+            f"The run {quoted(run)} has files that treeplex did not write ({type(error).__name__}: {error!s:.80})."
         ) from error
 
 
@@ -156,25 +156,25 @@ def _read(run: str, folder: Path) -> dict[str, Any]:
 
 
 def _result(folder: Path) -> dict[str, Any]:
-    """How the run ended; while it goes on, and after it was killed, what its checkpoint says."""
+    """Return how the run ended, or the checkpoint's progress during a run and after a kill."""
     result = json_file(folder / "result.json") or {}
-    answered, kept = _stamp(folder / "result.json"), _stamp(folder / "checkpoint.safetensors")
-    found = {
+    answered, saved = _stamp(folder / "result.json"), _stamp(folder / "checkpoint.safetensors")
+    fields = {
         "status": _text(result.get("status"), "stopped"),
         "nash_conv": number_of(result.get("nash_conv")),
         "iterations": number_of(result.get("iterations")),
         "seconds": number_of(result.get("seconds")),
         "nodes": number_of(result.get("nodes_touched")),
     }
-    if kept is None or (answered is not None and answered >= kept):
-        return found
+    if saved is None or (answered is not None and answered >= saved):
+        return fields
     rows = rows_of_checkpoint(folder / "checkpoint.safetensors")  # a list does not read logs
     if rows:
         last = rows[-1]
         seconds = number_of(about_checkpoint(folder / "checkpoint.safetensors").get("seconds"))
-        found |= {"nash_conv": number_of(last.nash_conv), "iterations": last.iteration, "nodes": last.nodes_touched}
-        found |= {"seconds": last.seconds if seconds is None else seconds}
-    return found | {"status": "stopped"}
+        fields |= {"nash_conv": number_of(last.nash_conv), "iterations": last.iteration, "nodes": last.nodes_touched}
+        fields |= {"seconds": last.seconds if seconds is None else seconds}
+    return fields | {"status": "stopped"}
 
 
 def _stamps(folder: Path) -> tuple[Any, ...]:
@@ -183,14 +183,14 @@ def _stamps(folder: Path) -> tuple[Any, ...]:
 
 def _stamp(path: Path) -> tuple[int, int] | None:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size
+    return status.st_mtime_ns, status.st_size
 
 
 def number_of(value: object) -> float | int | None:
-    """A finite number that a float holds, or None."""
+    """Return a finite number in the range of a float, or None."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return value if abs(value) <= sys.float_info.max else None

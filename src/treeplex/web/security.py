@@ -1,4 +1,4 @@
-"""Who may ask: token, Host and Origin, and how much they may send. Nothing behind this is reached without."""
+"""The guard of the application: it checks token, Host, Origin and the size of every request."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from treeplex.web.refusals import answer
 
-MOST: Final = 2**20  # bytes of a body
+MOST: Final = 2**20  # limit on the bytes of a body
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 ANYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104 - only compared with
 HOST: Final = re.compile(r"(?:\[([0-9a-f.]*:[0-9a-f:.]*)\]|([^\[\]:]+))(?::([0-9]{1,5}))?")  # [IPv6] or name, port
@@ -34,7 +34,7 @@ HEADERS: Final = {
 
 @dataclass(frozen=True)
 class Door:
-    """The token, and the names that this server goes by."""
+    """The token and the host names of this server."""
 
     token: str
     host: str
@@ -42,12 +42,12 @@ class Door:
 
     @property
     def cookie(self) -> tuple[str, str]:
-        """Name and value of the cookie that is good for the page's own files; the token cannot be told from it."""
+        """Name and value of the cookie for the page's own files; it does not reveal the token."""
         secret = hashlib.blake2b(b"static", key=self.token.encode()[:64], digest_size=16).hexdigest()
         return f"treeplex-{self.port}", secret
 
     def is_ours(self, host: str) -> bool:
-        """Is this a Host header that names us? Names of others may point here, addresses cannot."""
+        """Return whether a Host header names this server. Foreign names may resolve to us; addresses cannot."""
         name, port = _split(host)
         if port != self.port:
             return False
@@ -55,12 +55,12 @@ class Door:
             return True
         return self.host in ANYWHERE and (_is_address(name) or name in _own_names())
 
-    def is_token(self, given: str | None) -> bool:
-        """Compared in constant time."""
-        return given is not None and hmac.compare_digest(given.encode(), self.token.encode())
+    def is_token(self, text: str | None) -> bool:
+        """Return whether a text is the token, compared in constant time."""
+        return text is not None and hmac.compare_digest(text.encode(), self.token.encode())
 
     def is_cookie(self, header: str) -> bool:
-        """Is our cookie among these?"""
+        """Return whether our cookie is in a header."""
         name, value = self.cookie
         try:
             morsel = SimpleCookie(header).get(name)
@@ -70,13 +70,13 @@ class Door:
 
 
 class Guard:
-    """In front of the application."""
+    """An ASGI application that guards another one."""
 
     def __init__(self, app: ASGIApp, door: Door) -> None:
         self.app, self.door = app, door
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """As every ASGI application; there are no web sockets."""
+        """Serve an ASGI request; web sockets are not supported."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
         elif scope["type"] == "http":
@@ -90,7 +90,7 @@ class Guard:
             if body is not None:
                 await self.app(scope, _replayed(body, receive), send)
                 return
-            refusal = 413, f"A request may have at most {MOST:,} bytes."
+            refusal = 413, f"The body of a request may have at most {MOST:,} bytes."
         response = answer(*refusal)
         if refusal[0] == 413:
             response.headers["Connection"] = "close"
@@ -100,25 +100,25 @@ class Guard:
         headers = _headers(scope)
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self.door.is_ours(host):
-            return 403, "This server does not go by that name; open the link that treeplex serve printed."
+            return 403, "This server does not have that name; open the link that treeplex serve printed."
         if origin is not None and origin.lower() not in (f"http://{host}".lower(), f"https://{host}".lower()):
-            return 403, "This server answers its own page only, not pages of another origin."
-        given = headers.get("x-token") or _query(scope).get("token")
-        if self.door.is_token(given):
+            return 403, "This server answers only its own page, not pages of another origin."
+        token = headers.get("x-token") or _query(scope).get("token")
+        if self.door.is_token(token):
             return None
         if str(scope["path"]).startswith("/static/") and self.door.is_cookie(headers.get("cookie", "")):
             return None
-        what = "The token is wrong" if given else "The token is missing"
+        what = "The token is wrong" if token else "The token is missing"
         return 401, f"{what}; open the link that treeplex serve printed, or send it as the header X-Token."
 
 
 def _headers(scope: Scope) -> dict[str, str]:
-    """The last of each name; two of one name that matters to us would be somebody's trick, so they are joined."""
-    found: dict[str, str] = {}
+    """Return headers by name. Repeated headers are joined, so that a second one cannot replace the first."""
+    headers: dict[str, str] = {}
     for name, value in scope["headers"]:
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
-        found[key] = f"{found[key]}, {text}" if key in found else text
-    return found
+        headers[key] = f"{headers[key]}, {text}" if key in headers else text
+    return headers
 
 
 def _query(scope: Scope) -> dict[str, str]:
@@ -130,7 +130,7 @@ def _query(scope: Scope) -> dict[str, str]:
 
 
 async def _body(scope: Scope, receive: Receive) -> bytes | None:
-    """All of it; None if it is too large, in which case the rest is not read."""
+    """Return the whole body, or None if it is too large; then the rest is not read."""
     announced = _headers(scope).get("content-length", "0")
     if not (announced.isascii() and announced.isdigit()) or len(announced) > 12 or int(announced) > MOST:
         return None
@@ -148,14 +148,14 @@ async def _body(scope: Scope, receive: Receive) -> bytes | None:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """The body once, then whatever comes: that the client has gone."""
-    told = False
+    """Return a receiver of the body once, then of further messages, such as a disconnect."""
+    replayed = False
 
     async def again() -> Message:
-        nonlocal told
-        if told:
+        nonlocal replayed
+        if replayed:
             return await receive()
-        told = True
+        replayed = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return again
@@ -173,9 +173,9 @@ def _with_headers(send: Send) -> Send:
 
 
 def _split(host: str) -> tuple[str, int]:
-    """Name and port of a Host header; port 80 where none is named, -1 where it is not a host and a port."""
-    found = HOST.fullmatch(host.strip().lower())
-    return (found[1] or found[2], int(found[3] or 80)) if found else ("", -1)
+    """Return name and port of a Host header: port 80 if it has none, -1 if the header is malformed."""
+    match = HOST.fullmatch(host.strip().lower())
+    return (match[1] or match[2], int(match[3] or 80)) if match else ("", -1)
 
 
 def _is_address(name: str) -> bool:
@@ -191,6 +191,6 @@ def _own_names() -> set[str]:
 
 
 def static_cookie(door: Door) -> dict[str, Any]:
-    """Arguments of ``Response.set_cookie``."""
+    """Return the arguments of ``Response.set_cookie``."""
     name, value = door.cookie
     return {"key": name, "value": value, "path": "/static", "httponly": True, "samesite": "strict"}

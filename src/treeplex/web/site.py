@@ -1,4 +1,4 @@
-"""All that the routes share: the folder, the queue, open runs, events."""
+"""The state that routes share: the folder, the queue, open runs, events."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from treeplex.web.trees import Trees
 
 
 class Site:
-    """One server."""
+    """The state of one server."""
 
     def __init__(self, directory: Directory, door: Door, opener: Opener | None = None) -> None:
         self.directory, self.door = directory, door
@@ -30,17 +30,17 @@ class Site:
         self.watcher = Watcher(self.events, (self.queue.stamp, self.queue.listed), self.runs.state)
 
     def close(self) -> None:
-        """Let go of everything but the queue."""
+        """Close everything except the queue."""
         self.events.close()
         self.opened.close()
         self.checker.close()
 
-    def _opening(self, told: dict[str, Any]) -> None:
-        self.events.tell("open", told, f"open {told['run']}")
+    def _opening(self, payload: dict[str, Any]) -> None:
+        self.events.tell("open", payload, f"open {payload['run']}")
 
 
 def site_of(request: Request) -> Site:
-    """The site that a request came to."""
+    """Return the site of a request."""
     return cast(Site, request.app.state.site)
 
 

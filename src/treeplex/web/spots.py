@@ -1,4 +1,4 @@
-"""How large a spot is, before anything is solved."""
+"""Estimates of a spot's size before a solve."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from treeplex.updates.storage import STORAGES
 
 
 def estimate(fields: object) -> dict[str, Any]:
-    """The spot with every field, the size of its tree, the memory and about the time a solve takes."""
+    """Return the spot with every field, the size of its tree, and estimates of memory and time of a solve."""
     spot = make_spot(fields)
     game = load_spot(spot)
     return {

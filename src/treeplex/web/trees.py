@@ -1,4 +1,4 @@
-"""The tree of any game, a node at a time, with the run's strategies on its branches."""
+"""The tree of any game, node by node, with the run's strategies on its branches."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from treeplex.games.sized import Abstraction, Menu
 from treeplex.policies.policy import Policy
 from treeplex.problems.loading import sized_game
 from treeplex.runs.request import Record
-from treeplex.web.jobs.wanted import named_game
+from treeplex.web.jobs.requests import named_game
 from treeplex.web.runs import json_file
 
 LONGEST: Final = 200  # steps of a path
-WALKED: Final = 3000  # branches below a node that are looked at for its value
-WIDEST: Final = 1000  # branches of a node that is shown
-MOST_BYTES: Final = 2**26  # of a game that is kept in the run folder
+WALKED: Final = 3000  # limit on branches below a node when its value is computed
+WIDEST: Final = 1000  # limit on the branches of a shown node
+MOST_BYTES: Final = 2**26  # bytes of a game's file in the run folder
 
 
 class CompiledTree:
-    """A compiled game as a tree: a history is the number of a node."""
+    """A compiled game as a tree; a history is the index of a node."""
 
     def __init__(self, game: CompiledGame) -> None:
         self.game, self.tree = game, game.tree
@@ -35,7 +35,7 @@ class CompiledTree:
         self._last: tuple[int, list[int], list[str]] = (-1, [], [])  # a node, its children and their names
 
     def root(self) -> int:
-        """The first node."""
+        """Return the index of the first node."""
         return 0
 
     def mover(self, history: int) -> int:
@@ -66,17 +66,17 @@ class CompiledTree:
     def _branches(self, history: int) -> tuple[list[int], list[str]]:
         last = self._last
         if last[0] != history:
-            found, child, end = list[int](), history + 1, history + int(self.tree.size[history])
+            children, child, end = list[int](), history + 1, history + int(self.tree.size[history])
             while child < end:
-                found.append(child)
+                children.append(child)
                 child += max(int(self.tree.size[child]), 1)
-            last = history, found, [self.game.actions[int(self.tree.action[child])] for child in found]
+            last = history, children, [self.game.actions[int(self.tree.action[child])] for child in children]
             self._last = last
         return last[1], last[2]
 
 
 class HistoryStep(NamedTuple):
-    """A history on the way, and how it is told."""
+    """A history on the path, with its name, path and reach."""
 
     history: History
     name: str
@@ -85,14 +85,14 @@ class HistoryStep(NamedTuple):
 
 
 class Trees:
-    """The game that was looked at last is kept."""
+    """A cache of the last game."""
 
     def __init__(self) -> None:
         self._last: tuple[Any, Game] | None = None
         self._lock = threading.Lock()
 
     def of(self, folder: Path, record: Record) -> Game:
-        """The tree of a run's game."""
+        """Return the tree of a run's game."""
         grown = folder / "sizes.json"
         key = (folder, record.fingerprint, grown.stat().st_mtime_ns if grown.is_file() else 0)
         with self._lock:
@@ -102,28 +102,30 @@ class Trees:
 
 
 def tree_of(folder: Path, record: Record) -> Game:
-    """The tree of a run's game; games of files and of one's own only if they are kept in the folder."""
+    """Build the tree of a run's game; games from files or code must be stored in the folder."""
     if record.spot is not None:
-        raise ParameterError("A hold'em spot is looked at by line: ask for /api/node.")
+        raise ParameterError("A hold'em spot does not have this tree; use /api/node to view it by line.")
     if not record.has_strategies:
         raise ParameterError("A search for bet sizes has no tree of its own; its answer is in its result.")
     if record.source is None:
         path = folder / "game.safetensors"
         if not path.is_file() or path.stat().st_size > MOST_BYTES:
-            raise ParameterError("The game of this run is not kept in its folder, or too large to be shown as a tree.")
+            raise ParameterError(
+                "The game of this run is not stored in its folder, or it is too large to show as a tree."
+            )
         return CompiledTree(load_compiled(path))
     name = named_game(str(record.source))
     return _grown(folder, name) if (folder / "sizes.json").is_file() else make(name)
 
 
 def _grown(folder: Path, name: str) -> Game:
-    """The finite game with the sizes that were found."""
+    """Return the finite game with the sizes that growth added."""
     sizes, start = json_file(folder / "sizes.json") or {}, sized_game(name)
     return DealtGame(Abstraction(start.rules, Menu(by_line={k: tuple(v) for k, v in sizes.items()}), start.name))
 
 
 def node(tree: Game, policy: Policy | None, path: str) -> dict[str, Any]:
-    """What is at the end of a path such as ``0/2/1``: the number of a branch for each step."""
+    """Return the node at the end of a path such as ``0/2/1``, which has the index of a branch per step."""
     steps = [HistoryStep(tree.root(), "", "", 1.0)]
     for part in [part for part in path.split("/") if part]:
         steps.append(_step(tree, policy, steps[-1], part))
@@ -153,7 +155,7 @@ def _step(tree: Game, policy: Policy | None, before: HistoryStep, part: str) -> 
     names = _names(tree, before.history)
     if not part.isdecimal() or len(part) > 9 or int(part) >= len(names):
         raise ParameterError(
-            f"A path is made of numbers of branches, of which there are {len(names)} here; got {quoted(part)}."
+            f"A path consists of indices of branches, of which this node has {len(names)}; got {quoted(part)}."
         )
     k, shares = int(part), _shares(tree, policy, before.history)
     reach = None if before.reach is None or not shares else before.reach * shares[k]
@@ -161,31 +163,31 @@ def _step(tree: Game, policy: Policy | None, before: HistoryStep, part: str) -> 
 
 
 def _names(tree: Game, history: History) -> list[str]:
-    """Of every branch; refused where there are more than a page shows."""
+    """Return the names of all branches; refuse more than a page can show."""
     names = [] if tree.mover(history) == TERMINAL else list(tree.actions(history))
     if len(names) > WIDEST:
         raise ParameterError(
-            f"A node with at most {WIDEST:,} branches can be shown, this one has {len(names):,}; search its infosets."
+            f"This node has {len(names):,} branches, and a page shows at most {WIDEST:,}; search its infosets instead."
         )
     return names
 
 
 def _shares(tree: Game, policy: Policy | None, history: History) -> list[float]:
-    """Of every branch; none where the policy does not say."""
+    """Return the probability of every branch; empty where the policy does not have it."""
     mover = tree.mover(history)
     if mover == CHANCE:
         return [float(x) for x in tree.probabilities(history)]
     if mover == TERMINAL or policy is None:
         return []
     strategy = policy.strategies[mover]
-    place = strategy.index.get(tree.infoset(history))
-    plays = {} if place is None else strategy.at(place)
+    index = strategy.index.get(tree.infoset(history))
+    plays = {} if index is None else strategy.at(index)
     names = tree.actions(history)
     return [plays[name] for name in names] if all(name in plays for name in names) else []
 
 
 def _value(tree: Game, policy: Policy | None, history: History) -> float | None:
-    """Player 0's from here on; None where that is far to see, or not known."""
+    """Return player 0's value from here on; None if the tree below is too large or the policy incomplete."""
     total, left, stack = 0.0, WALKED, [(history, 1.0)]
     while stack:
         now, reach = stack.pop()

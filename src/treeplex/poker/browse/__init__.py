@@ -1,4 +1,4 @@
-"""Browsing a solved spot: values of all nodes are in memory, and every view of one is a dictionary for JSON."""
+"""Browse a solved spot: the values of all nodes are in memory, and every view is a dictionary for JSON."""
 
 from treeplex.poker.browse.opened import OpenedSpot, open_spot
 

@@ -1,4 +1,4 @@
-"""The cards that may come: what each of them does to both players' EV and equity, and to what is played next."""
+"""Runouts: both players' EV and equity, and the next strategy, after every card that may come."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from treeplex.games.holdem.betting import CHANCE, DECISION, BettingNode
 from treeplex.games.holdem.cards import HAND_CARDS, card_name
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.poker.browse.lines import actions_at, after_card, crumbs, next_cards, pot_at
-from treeplex.poker.views.equity import met
+from treeplex.poker.views.equity import compatible
 from treeplex.poker.views.lines import Position, decision_at, follow
 from treeplex.poker.views.node import NodeAction, range_of
 from treeplex.poker.views.reader import Reader, shares_of
@@ -34,9 +34,9 @@ def chance_line(game: HoldemGame, line: str) -> str:
 
 
 def runouts(reader: Reader, line: str) -> dict[str, Any]:
-    """Return all cards at a chance node, one by one even where suits make them alike.
+    """Return all cards at a chance node, separately even if they differ only by suits.
 
-    ``actions`` has all that may be done after some card; ``frequencies`` are in their order.
+    ``actions`` has every action that is possible after some card; ``frequencies`` are in its order.
     """
     game, position = reader.game, follow(reader.game, line)
     reach = (reader.reach(position, 0), reader.reach(position, 1))
@@ -48,7 +48,7 @@ def runouts(reader: Reader, line: str) -> dict[str, Any]:
     for card in next_cards(position):
         to_line, to = after_card(game, line, card)
         left = [np.where(np.isin(HAND_CARDS, card).any(axis=1), 0.0, each) for each in reach]
-        often = float((left[0] * met(left[1])).sum())
+        often = float((left[0] * compatible(left[1])).sum())
         entry: dict[str, Any] = {"card": card_name(card), "line": to_line}
         shares = shares_of(left[0], left[1])
         equity = average(equities(to), shares)
@@ -80,7 +80,7 @@ def runouts(reader: Reader, line: str) -> dict[str, Any]:
 
 
 def _all_actions(game: HoldemGame, menus: list[BettingNode]) -> list[NodeAction]:
-    """What may be done first on a street, smallest bet first: menus may differ by the class of the card."""
+    """Return the first actions on a street, smallest bet first: menus may differ by the class of the card."""
     if not menus:
         return []
     every = dict.fromkeys(action for node in menus for action in node.actions)
@@ -88,7 +88,7 @@ def _all_actions(game: HoldemGame, menus: list[BettingNode]) -> list[NodeAction]
 
 
 def _played(reader: Reader, position: Position, reach: list[Floats]) -> tuple[list[float | None], list[float]]:
-    """EV of both players at the first decision of a street, and how often each of its actions is taken."""
+    """Return both players' EV at the first decision of a street, and the frequencies of its actions."""
     decision = decision_at(reader.game, position)
     first, second = decision.player, 1 - decision.player
     strategy = reader.expand(reader.strategy(decision, position), position, first)

@@ -1,6 +1,6 @@
-"""The same node of two runs side by side: by what hands are worth and by what their strategies lose.
+"""Compare a node of two runs by the EV of each hand and by the EV that its strategy loses.
 
-Frequencies of hands whose actions are worth the same differ between correct solutions, so they decide nothing.
+Correct solutions may differ in the frequencies of hands that are indifferent, so frequencies decide nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from treeplex.poker.views.view import View, average, known_or_none
 
 
 def compared(first: Reader, second: Reader, line: str, player: str | None) -> dict[str, Any]:
-    """Hand by hand; regret: what the strategy of a hand loses against the best of its actions, by the run's own EVs."""
+    """Compare hand by hand; regret is a strategy's EV loss against the hand's best action, by the run's own EVs."""
     views = [reader.at(line, player) for reader in (first, second)]
     regrets = [_regret(view) for view in views]
     hands = sorted({hand for view in views for hand in view.hands()}, reverse=True)
@@ -46,7 +46,7 @@ def compared(first: Reader, second: Reader, line: str, player: str | None) -> di
 
 
 def _regret(view: View) -> Floats:
-    """[1326] zero for the player who is not to act."""
+    """Return the EV loss [1326] of each hand's strategy; zero for the waiting player."""
     if not view.actions:
         return np.where(np.isnan(view.values), np.nan, 0.0)
     best = np.where(np.isnan(view.ev), -np.inf, view.ev).max(axis=0)
@@ -54,7 +54,7 @@ def _regret(view: View) -> Floats:
 
 
 def _difference(views: list[View], hand: int) -> float | None:
-    """Half the sum of absolute differences, if both have the same actions."""
+    """Return half the sum of absolute differences in frequency, or None if the actions differ."""
     if views[0].actions != views[1].actions or not views[0].actions:
         return None
     return float(np.abs(views[0].strategy[:, hand] - views[1].strategy[:, hand]).sum() / 2.0)

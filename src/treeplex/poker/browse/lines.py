@@ -1,4 +1,4 @@
-"""Lines as links have them, ``x/b75/c/Qh``, and the way to a node as breadcrumbs."""
+"""Lines as links write them, ``x/b75/c/Qh``, and the path to a node as breadcrumbs."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ SHORT = {"check": "x", "call": "c", "fold": "f", "all-in": "a", "bet": "b", "rai
 
 
 def word(game: HoldemGame, node: BettingNode, number: int) -> str:
-    """The shortest word that names an action of a node, and no other."""
+    """Return the shortest word that names only this action of a node."""
     action = node.actions[number]
     short = SHORT[action.kind] + (told(action.amount) if action.kind in ("bet", "raise") else "")
     try:
-        meant = action_named(game.spot, node, short)
-    except ParameterError:  # so short it may be each of two
-        meant = -1
-    return short if meant == number else action.name
+        resolved = action_named(game.spot, node, short)
+    except ParameterError:  # ambiguous: the short word names two actions
+        resolved = -1
+    return short if resolved == number else action.name
 
 
 def extended(line: str, more: str) -> str:
-    """A line with one more word."""
+    """Return a line with one more word."""
     return f"{line}/{more}" if line else more
 
 
 def short_name(game: HoldemGame, node: BettingNode, action: Action) -> str:
-    """``bet 50%``: the share of the pot alone."""
+    """Return an action's name with bets in per cent of the pot only: ``bet 50%``."""
     return f"{action.kind} {percent(game.spot, node, action):.0f}%" if action.kind in ("bet", "raise") else action.kind
 
 
 def actions_at(game: HoldemGame, node: BettingNode, line: str) -> list[NodeAction]:
-    """The actions of a decision: names, colours, and the lines they lead to."""
+    """Return the actions of a decision: names, colours, and the lines they lead to."""
     return [
         {
             "name": action.name,
@@ -84,12 +84,12 @@ def crumbs(game: HoldemGame, position: Position) -> tuple[list[Crumb], str]:
 
 
 def pot_at(game: HoldemGame, node: BettingNode) -> float:
-    """All chips in the pot at a node, an uncalled bet included."""
+    """Return all chips in the pot at a node, an uncalled bet included."""
     return game.spot.rounded(game.spot.pot + 2 * node.paid + node.to_call)
 
 
 def stacks_of(game: HoldemGame, node: BettingNode) -> list[float]:
-    """What both players have left."""
+    """Return both players' remaining stacks."""
     behind = game.spot.rounded(game.spot.effective_stack - node.paid)
     if node.kind != DECISION:
         return [behind, behind]
@@ -98,12 +98,12 @@ def stacks_of(game: HoldemGame, node: BettingNode) -> list[float]:
     return left
 
 
-def next_cards(position: Position, held: Sequence[int] = ()) -> list[int]:
-    """Cards that may be dealt at a position, aces first."""
-    return [card for card in range(CARDS - 1, -1, -1) if card not in position.cards and card not in held]
+def next_cards(position: Position, dead: Sequence[int] = ()) -> list[int]:
+    """Return the cards that may be dealt at a position, aces first, except ``dead`` ones."""
+    return [card for card in range(CARDS - 1, -1, -1) if card not in position.cards and card not in dead]
 
 
 def after_card(game: HoldemGame, line: str, card: int) -> tuple[str, Position]:
-    """The line and the position after a card."""
+    """Return the line and the position after a card."""
     longer = extended(line, card_name(card))
     return longer, follow(game, longer)

@@ -1,4 +1,4 @@
-"""A node as the page shows it: the way there, what every hand and class does and is worth, and both ranges."""
+"""A node as the page shows it: its path, strategy and EV of every hand and class, and both ranges."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ def node(reader: Reader, line: str, player: str | None, runouts: Callable[[str],
 
 
 def exploit(reader: Reader, line: str, player: str | None) -> Node:
-    """Return the node, and the best response from there on, hand by hand."""
+    """Return a node with the best response from there on, hand by hand."""
     position = follow(reader.game, line)
     if position.node.kind != DECISION:
-        raise ParameterError(f"The 'line' {quoted(line)} leads to no decision; choose one where a player acts.")
+        raise ParameterError(f"The 'line' {quoted(line)} does not lead to a decision; choose one where a player acts.")
     shown, view, hands = _decision(reader, position, common_fields(reader.game, position), player)
     decision = decision_at(reader.game, position)
     values = reader.ev(position, decision, view.player, view.opponent, best=True)
     known = np.where(np.isnan(values) | np.isnan(view.values), -np.inf, values)
     best, choice = known.max(axis=0), known.argmax(axis=0)
     free = np.ones(len(best), np.bool_)
-    if view.actions:  # a locked hand plays its locked strategy in a best response, too
+    if view.actions:  # a locked hand also plays its locked strategy in a best response
         free = ~reader.locked(position, decision)
         best = np.where(free, best, np.where(np.isnan(view.played), -np.inf, view.played))
     gain = np.where(np.isfinite(best), np.maximum(best - view.played, 0.0), np.nan)
@@ -60,7 +60,7 @@ def exploit(reader: Reader, line: str, player: str | None) -> Node:
 
 
 def common_fields(game: HoldemGame, position: Position) -> Node:
-    """Return what all nodes have."""
+    """Return the fields that all nodes have."""
     steps, line = crumbs(game, position)
     kind = position.node.kind
     return {
@@ -76,7 +76,7 @@ def common_fields(game: HoldemGame, position: Position) -> Node:
 
 
 def _decision(reader: Reader, position: Position, common: Node, player: str | None) -> tuple[Node, View, list[Hand]]:
-    """Return a decision, the view that it comes from, and its hands."""
+    """Return a decision, the view it comes from, and its hands."""
     game, decision = reader.game, decision_at(reader.game, position)
     view = reader.at(common["line"], player)
     mine, theirs = view.player, 1 - view.player
@@ -115,7 +115,7 @@ def _decision(reader: Reader, position: Position, common: Node, player: str | No
 
 
 def shown_down(reader: Reader, position: Position) -> dict[str, Range]:
-    """Both ranges at a node after which nobody bets any more."""
+    """Return both ranges at a node after which nobody bets any more."""
     reach = [reader.reach(position, player) for player in (0, 1)]
     equity = average(reader.equities.at(position, 0, reach[0], reach[1]), shares_of(reach[0], reach[1]))
     pot = pot_at(reader.game, position.node)
@@ -128,7 +128,7 @@ def shown_down(reader: Reader, position: Position) -> dict[str, Range]:
 
 
 def _classes(view: View, weights: Floats) -> list[Hand | None]:
-    """Row by row, aces first; None where no hand of a class gets here."""
+    """Return the classes row by row, aces first; None where no hand of a class gets here."""
     rows = {row.hand: row for row in view.rows(by_class=True)}
     classes: list[Hand | None] = []
     for name in (class_name(row, column) for row, column in np.ndindex(SIDE, SIDE)):

@@ -1,4 +1,4 @@
-"""A solved spot opened for browsing: after four passes over its tree, every view is looked up."""
+"""A solved spot opened for browsing: four passes over its tree compute the values for all views."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from treeplex.poker.views.node import Node
 from treeplex.poker.views.reader import Reader
 
 Watch = Callable[[int, int], None]
-"""Called with the passes done and those needed."""
+"""Called with the number of passes done and the number needed."""
 
-PASSES: Final = tuple((player, best) for best in (False, True) for player in (0, 1))  # own strategy, then best reply
-REMEMBERED: Final = 64  # chance nodes whose cards are kept
+PASSES: Final = tuple((player, best) for best in (False, True) for player in (0, 1))  # own strategy, then best response
+REMEMBERED: Final = 64  # chance nodes whose runouts stay cached
 
 
 class OpenedSpot:
@@ -39,19 +39,19 @@ class OpenedSpot:
 
     @property
     def bytes(self) -> int:
-        """Memory that strategies and values take."""
+        """Memory that strategies and values take, in bytes."""
         return self.node_values.bytes
 
     def node(self, line: str = "", player: str | None = None) -> Node:
-        """The node that a line leads to: strategies, EVs and equities of one player's hands, and the way there."""
+        """Return the node that a line leads to: strategies, EVs and equities of one player's hands, and the path."""
         return nodes.node(self.reader, line, player, self.runouts)
 
     def exploit(self, line: str = "", player: str | None = None) -> Node:
-        """The same, and what a best response from there on does and gains; the opponent's strategy stays as it is."""
+        """Return a node with the best response from there on and its gain; the opponent's strategy stays fixed."""
         return nodes.exploit(self.reader, line, player)
 
     def runouts(self, line: str = "") -> dict[str, Any]:
-        """For every card that may come: EV and equity of both players, and how often the first of them does what."""
+        """Return both players' EV and equity, and the first player's strategy, after every card that may come."""
         where = chance.chance_line(self.reader.game, line)
         with self._dealing:
             if where not in self._runouts:
@@ -61,20 +61,20 @@ class OpenedSpot:
             return self._runouts[where]
 
     def compare(self, other: OpenedSpot, line: str = "", player: str | None = None) -> dict[str, Any]:
-        """A node of this run beside the same node of another, hand by hand: by EV and regret."""
+        """Compare a node of this run with the same node of another, hand by hand, by EV and regret."""
         return compare.compared(self.reader, other.reader, line, player)
 
     def question(self, player: str = "oop", seed: int = 0, number: int = 0) -> dict[str, Any]:
-        """A hand dealt and played up to the first decision of ``player``."""
+        """Deal a hand and play it up to the first decision of ``player``."""
         return trainer.question(self.reader, player, seed, number)
 
     def mark(self, question: dict[str, Any], action: int) -> dict[str, Any]:
-        """What an action at a question's decision is worth, and the next question."""
+        """Grade an action at a question's decision; return its EV and the next question."""
         return trainer.mark(self.reader, question, action)
 
 
 def open_spot(folder: str | Path, threads: int = 0, watch: Watch | None = None) -> OpenedSpot:
-    """Open the run in a folder.
+    """Open the run in a folder for browsing.
 
     >>> import treeplex as tp, tempfile
     >>> spot = tp.holdem.Spot("Ks 9h 6d 3c Jh", 100, 100, "AA,KQs", "QQ,AKs", tp.holdem.sizes_for("a", ""))

@@ -1,6 +1,6 @@
-"""Hands to play against a solution: dealt as the ranges say, the opponent and the cards drawn, every decision marked.
+"""Train against a solution: hands dealt from the ranges, the opponent's actions and cards sampled, decisions graded.
 
-A question is a dictionary that says all there is to know, so nothing is remembered between two calls.
+A question is a dictionary with the whole state of the hand, so the trainer stores nothing between calls.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from treeplex.games.holdem.cards import HAND_CARDS, HANDS, card_name, hand_name,
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.poker.browse.lines import actions_at, after_card, crumbs, extended, next_cards, pot_at, word
 from treeplex.poker.browse.nodes import common_fields
-from treeplex.poker.views.equity import met
+from treeplex.poker.views.equity import compatible
 from treeplex.poker.views.lines import Position, decision_at, follow
 from treeplex.poker.views.reader import Reader, shares_of
 
-FINE: Final = 0.005  # of the pot: no better action is worth more than this
+FINE: Final = 0.005  # fraction of the pot: no action is better by more than this
 INACCURATE: Final = 0.02
-UNKNOWN: Final = "unknown"  # the verdict on an action that the solution never answers: it is not graded
+UNKNOWN: Final = "unknown"  # the verdict on an action to which the solution has no reply: it is not graded
 FIELDS: Final = ("line", "hand", "opponent", "player", "seed", "number")
 
 
 class QuestionDeal(NamedTuple):
-    """What a question stands for."""
+    """The deal that a question encodes."""
 
     player: int
     hands: tuple[int, int]  # both players'
@@ -36,7 +36,7 @@ class QuestionDeal(NamedTuple):
 
 
 def question(reader: Reader, player: str, seed: int, number: int) -> dict[str, Any]:
-    """Deal a hand and play to the first decision of ``player``; deals without one are dealt again."""
+    """Deal a hand and play to the first decision of ``player``; deal again if there is none."""
     if player not in PLAYERS:
         raise ParameterError(f"The 'player' parameter must be oop or ip, got {quoted(player)}.")
     seed, number = non_negative("seed", seed), non_negative("number", number)
@@ -49,11 +49,11 @@ def question(reader: Reader, player: str, seed: int, number: int) -> dict[str, A
 
 
 def mark(reader: Reader, fields: Mapping[str, Any], action: int) -> dict[str, Any]:
-    """What the chosen action is worth beside the others, and where it leads."""
+    """Return the EV of the chosen action and of the others, a verdict, and the next question or result."""
     deal, line = _read(reader, fields)
     position = follow(reader.game, line)
     if position.node.kind != DECISION or position.node.player != deal.player:
-        raise ParameterError(f"The 'line' {quoted(line)} of the question leads to no decision of its player.")
+        raise ParameterError(f"The 'line' {quoted(line)} of the question does not lead to a decision of its player.")
     if isinstance(action, bool) or not 0 <= action < len(position.node.actions):
         raise ParameterError(
             f"The 'action' parameter must be from 0 to {len(position.node.actions) - 1}, got {quoted(action)}."
@@ -76,24 +76,24 @@ def mark(reader: Reader, fields: Mapping[str, Any], action: int) -> dict[str, An
 
 
 def verdict(lost: float, accuracy: float) -> str:
-    """A word for what an action loses, as a share of the pot."""
+    """Return a word for the EV loss of an action, a fraction of the pot."""
     if lost <= accuracy:
         return "best"
     return "fine" if lost <= FINE else "inaccurate" if lost <= INACCURATE else "mistake"
 
 
 def _dealt(reader: Reader, chance: np.random.Generator) -> tuple[int, int]:
-    """Both hands, by weight; they share no card."""
+    """Draw both hands by weight, without a shared card."""
     first, second = (reader.game.spot.weights(player) for player in (0, 1))
-    joint = first * met(second)
+    joint = first * compatible(second)
     ours = int(chance.choice(HANDS, p=joint / joint.sum()))
     theirs = np.where(np.isin(HAND_CARDS, HAND_CARDS[ours]).any(axis=1), 0.0, second)
     return ours, int(chance.choice(HANDS, p=theirs / theirs.sum()))
 
 
 def _advance(reader: Reader, deal: QuestionDeal, line: str) -> dict[str, Any]:
-    """Play the opponent and deal cards until it is the player's turn, or the hand is over."""
-    game, held = reader.game, [int(card) for hand in deal.hands for card in HAND_CARDS[hand]]
+    """Play the opponent's actions and deal cards until the player acts or the hand is over."""
+    game, dealt = reader.game, [int(card) for hand in deal.hands for card in HAND_CARDS[hand]]
     position = follow(game, line)
     while True:
         kind = position.node.kind
@@ -104,11 +104,11 @@ def _advance(reader: Reader, deal: QuestionDeal, line: str) -> dict[str, Any]:
         if kind == DECISION:
             decision, other = decision_at(game, position), 1 - deal.player
             shares = reader.expand(reader.strategy(decision, position), position, other)[:, deal.hands[other]]
-            taken = int(chance.choice(len(shares), p=shares / shares.sum()))
-            line = extended(line, word(game, position.node, taken))
+            action = int(chance.choice(len(shares), p=shares / shares.sum()))
+            line = extended(line, word(game, position.node, action))
             position = follow(game, line)
         elif kind == CHANCE:
-            line, position = after_card(game, line, int(chance.choice(next_cards(position, held))))
+            line, position = after_card(game, line, int(chance.choice(next_cards(position, dealt))))
         else:
             return _over(reader, position, deal, line)
 
@@ -128,7 +128,7 @@ def _question(reader: Reader, position: Position, deal: QuestionDeal) -> dict[st
 
 
 def _over(reader: Reader, position: Position, deal: QuestionDeal, line: str) -> dict[str, Any]:
-    """How a hand has ended: chips that the player takes of the pot."""
+    """Return the end of a hand: its result and the chips that the player wins from the pot."""
     game, node, spot = reader.game, position.node, reader.game.spot
     pot = pot_at(game, node)
     if node.kind == FOLD:
@@ -152,7 +152,7 @@ def _over(reader: Reader, position: Position, deal: QuestionDeal, line: str) -> 
 
 
 def _read(reader: Reader, fields: Mapping[str, Any]) -> tuple[QuestionDeal, str]:
-    """A question that comes back, checked."""
+    """Validate a question that comes back; return its deal and line."""
     missing = next((name for name in FIELDS if name not in fields), None)
     if missing is not None:
         raise ParameterError(f"The field '{missing}' of the question is missing.")
@@ -167,7 +167,7 @@ def _read(reader: Reader, fields: Mapping[str, Any]) -> tuple[QuestionDeal, str]
     except ValueError:
         opponent = -1
     if first == second or not 0 <= opponent < HANDS:
-        raise ParameterError("The hands of the question are not two hands; ask for a new question.")
+        raise ParameterError("The question does not name two hands; request a new question.")
     mine, who = hand_number(first, second), PLAYERS.index(player)
     hands = (mine, opponent) if who == 0 else (opponent, mine)
     position = follow(reader.game, fields["line"])

@@ -1,4 +1,4 @@
-"""Reports: a line of play over many boards, as one table. Public name: ``treeplex.holdem.report``."""
+"""Reports: one table of a line of play over many boards. The public name is ``treeplex.holdem.report``."""
 
 from treeplex.poker.report.answer import Report, ReportRow
 from treeplex.poker.report.gather import report

@@ -1,4 +1,4 @@
-"""Go through runs, lines and cards, and look at every node once."""
+"""Collect a report: visit every node of the runs, lines and cards once."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from treeplex.poker.browse.lines import crumbs, extended, next_cards
 from treeplex.poker.browse.opened import OpenedSpot, open_spot
 from treeplex.poker.report.answer import Report, ReportRow, Total, averaged
 from treeplex.poker.report.textures import CLASSES, alike_boards, check_textures, classes_on, textures
-from treeplex.poker.views.equity import chance_of, met
+from treeplex.poker.views.equity import chance_of, compatible
 from treeplex.poker.views.lines import Position, follow
 from treeplex.poker.views.node import realisation
 from treeplex.poker.views.view import average
 
 ANY: Final = "*"
-MOST: Final = 20_000  # nodes of a report
+MOST: Final = 20_000  # rows of a report
 
 Watch = Callable[[str], None]
 
@@ -40,22 +40,22 @@ def report(
     threads: int = 0,
     watch: Watch | None = None,
 ) -> Report:
-    """Lines of play over the boards of several runs, or over the cards to come in one.
+    """Return a table of lines of play over the boards of several runs, or over the cards to come in one run.
 
     Args:
         runs: Folders of solved spots.
         lines: Lines to decisions. ``*`` stands for every card; where a line ends before a card, one is added.
-        hands: A range: frequencies and EVs of these hands alone.
-        by_class: One row for each class of hands, such as top pair.
-        only: Words that a board must have, such as ``"paired"``.
-        without: Words that it must not have.
-        threads: How many; 0: as many as pay.
-        watch: Called with words about the progress.
+        hands: A range; frequencies and EVs are then of these hands only.
+        by_class: Return one row per class of hands, such as top pair.
+        only: Texture words that a board must have, such as ``"paired"``.
+        without: Texture words that a board must not have.
+        threads: Number of threads (0 = automatic).
+        watch: Called with a line of text about the progress.
     """
     if not runs:
-        raise ParameterError("The 'runs' parameter names no run; give at least one folder of a solved spot.")
+        raise ParameterError("The 'runs' parameter must name at least one folder of a solved spot, got none.")
     if hands is not None and by_class:
-        raise ParameterError("Give 'hands' or 'by_class', not both: either one range, or every class.")
+        raise ParameterError("Set 'hands' or 'by_class', not both: a report has either one range or every class.")
     check_textures(only, "only")
     check_textures(without, "without")
     chosen = None if hands is None else parse_range(hands, "hands") > 0.0
@@ -64,102 +64,104 @@ def report(
     for number, run in enumerate(runs, 1):
         opened = open_spot(run, threads)
         boards = alike_boards(opened.reader.game.spot.cards)
-        for asked in lines:
-            weight, counted = totals.get(asked, Total(0.0, 0.0))
+        for pattern in lines:
+            weight, counted = totals.get(pattern, Total(0.0, 0.0))
             before = len(rows)
-            for place in _places(opened, asked):
-                words = textures(place.cards)
+            for position in _positions(opened, pattern):
+                words = textures(position.cards)
                 if not set(only) <= set(words) or set(without) & set(words):
                     continue
                 if watch is not None:
-                    watch(f"run {number} of {len(runs)}, {' '.join(card_name(card) for card in place.cards)}")
-                often = _often(opened, place)
+                    watch(f"run {number} of {len(runs)}, {' '.join(card_name(card) for card in position.cards)}")
+                often = _often(opened, position)
                 weight += often * boards
-                shown: Any = opened.node(crumbs(opened.reader.game, place)[1])
-                node = ReportNode(Path(run).name or str(run), asked, shown, words)
+                shown: Any = opened.node(crumbs(opened.reader.game, position)[1])
+                node = ReportNode(Path(run).name or str(run), pattern, shown, words)
                 rows += _rows(node, often, often * boards, hands, chosen, by_class)
                 if len(rows) > MOST:
                     raise ParameterError(f"The report has more than {MOST:,} rows; choose fewer runs, lines or cards.")
-            totals[asked] = Total(weight, counted + (boards if len(rows) > before else 0))
+            totals[pattern] = Total(weight, counted + (boards if len(rows) > before else 0))
     return Report(tuple(rows), averaged(rows, totals))
 
 
 class ReportNode(NamedTuple):
-    """A node that was looked at."""
+    """A node of the report and its labels."""
 
     run: str
-    asked: str
-    told: dict[str, Any]
+    pattern: str
+    fields: dict[str, Any]
     words: tuple[str, ...]
 
 
-def _places(opened: OpenedSpot, line: str) -> Iterator[Position]:
-    """The decisions that a line leads to, whatever cards ``*`` stands for."""
+def _positions(opened: OpenedSpot, line: str) -> Iterator[Position]:
+    """Yield the decisions that a line leads to, with every card in place of ``*``."""
     game = opened.reader.game
     first, *rest = [part.strip(" ,/;|>-") for part in line.split(ANY)]
     waiting: list[tuple[str, list[str]]] = [(first, rest)]
     while waiting:
         now, left = waiting.pop()
-        place = follow(game, now)
-        if place.node.kind == CHANCE:
-            found, (after, *more) = crumbs(game, place)[1], left or [""]
-            cards = [extended(found, card_name(card)) for card in next_cards(place)]
+        position = follow(game, now)
+        if position.node.kind == CHANCE:
+            path, (after, *more) = crumbs(game, position)[1], left or [""]
+            cards = [extended(path, card_name(card)) for card in next_cards(position)]
             waiting += [(extended(each, after) if after else each, more) for each in reversed(cards)]
         elif left:
             raise ParameterError(f"The line {quoted(line)} has {ANY!r} where no card is dealt.")
-        elif place.node.kind == DECISION:
-            yield place
+        elif position.node.kind == DECISION:
+            yield position
         else:
-            raise ParameterError(f"The line {quoted(line)} leads to a {place.node.kind} node, where no player acts.")
+            raise ParameterError(f"The line {quoted(line)} leads to a {position.node.kind} node, where no player acts.")
 
 
 def _rows(
     node: ReportNode, often: float, weight: float, hands: str | None, chosen: Bools | None, by_class: bool
 ) -> Iterator[ReportRow]:
-    """The rows of a node: one, or one per class of hands."""
-    told, player = node.told, PLAYERS.index(node.told["to_act"])
-    numbers = [hand_number(parse_card(row["hand"][:2]), parse_card(row["hand"][2:])) for row in told["hands"]]
+    """Return the rows of a node: one, or one per class of hands."""
+    fields, player = node.fields, PLAYERS.index(node.fields["to_act"])
+    numbers = [hand_number(parse_card(row["hand"][:2]), parse_card(row["hand"][2:])) for row in fields["hands"]]
     groups: list[tuple[str, list[int]]] = [(hands or "all", list(range(len(numbers))))]
     if chosen is not None:
         groups = [(str(hands), [k for k, hand in enumerate(numbers) if chosen[hand]])]
     elif by_class:
-        found = classes_on(parse_board(" ".join(told["board"])))
-        listed = [(name, [k for k, hand in enumerate(numbers) if found[hand] == j]) for j, name in enumerate(CLASSES)]
+        classes = classes_on(parse_board(" ".join(fields["board"])))
+        listed = [(name, [k for k, hand in enumerate(numbers) if classes[hand] == j]) for j, name in enumerate(CLASSES)]
         groups = [(name, members) for name, members in listed if members]
     for name, members in groups:
-        share = sum(told["hands"][k]["share"] for k in members)
-        money = told["pot"], told["to_act"], *_both(told, player, [told["hands"][k] for k in members])
-        board = " ".join(told["board"])
-        yield ReportRow(node.run, board, told["line"], node.words, name, weight, often, share, *money, asked=node.asked)
+        share = sum(fields["hands"][k]["share"] for k in members)
+        money = fields["pot"], fields["to_act"], *_both(fields, player, [fields["hands"][k] for k in members])
+        board = " ".join(fields["board"])
+        yield ReportRow(
+            node.run, board, fields["line"], node.words, name, weight, often, share, *money, pattern=node.pattern
+        )
 
 
 def _both(node: dict[str, Any], player: int, rows: list[dict[str, Any]]) -> tuple[Any, ...]:
-    """EV, equity, realisation of both players; actions, frequencies and EVs of the player to act with some hands."""
+    """Return EV, equity and realisation of both players, then the acting player's actions, frequencies and EVs."""
     share = np.array([row["share"] for row in rows])
 
     def column(name: str) -> Floats:
         return np.array([np.nan if row[name] is None else row[name] for row in rows], dtype=np.float64)
 
     equity = average(column("equity"), share)
-    whole = len(rows) == len(node["hands"])  # then both players' EVs add up to the pot, less rake
+    whole = len(rows) == len(node["hands"])  # both players' EVs add up to the pot less rake
     ev = node["ranges"][PLAYERS[player]]["ev"] if whole else average(column("value"), share)
-    told = {PLAYERS[player]: (ev, equity, realisation(ev, equity, node["pot"]))}
+    values_of = {PLAYERS[player]: (ev, equity, realisation(ev, equity, node["pot"]))}
     other = node["ranges"][PLAYERS[1 - player]]
-    told[PLAYERS[1 - player]] = (other["ev"], other["equity"], other["realisation"])
-    pairs = [tuple(told[name][k] for name in PLAYERS) for k in range(3)]
+    values_of[PLAYERS[1 - player]] = (other["ev"], other["equity"], other["realisation"])
+    pairs = [tuple(values_of[name][k] for name in PLAYERS) for k in range(3)]
     frequencies: list[float] = []
-    worth: list[float | None] = []
+    action_ev: list[float | None] = []
     for k, action in enumerate(node["actions"]):
         played = np.array([row["strategy"][k] for row in rows])
         frequencies.append(average(played, share) or 0.0)
         values = np.array([np.nan if row["ev"][k] is None else row["ev"][k] for row in rows], dtype=np.float64)
-        worth.append(action["ev"] if whole else average(values, share * played))
-    return (*pairs, tuple(action["short"] for action in node["actions"]), tuple(frequencies), tuple(worth))
+        action_ev.append(action["ev"] if whole else average(values, share * played))
+    return (*pairs, tuple(action["short"] for action in node["actions"]), tuple(frequencies), tuple(action_ev))
 
 
-def _often(opened: OpenedSpot, place: Position) -> float:
-    """The probability of a line, of all deals of its run."""
+def _often(opened: OpenedSpot, position: Position) -> float:
+    """Return the probability of a line over all deals of its run."""
     reader = opened.reader
-    spot, reach = reader.game.spot, [reader.reach(place, player) for player in (0, 1)]
-    start = float((spot.weights(0) * met(spot.weights(1))).sum())
-    return float((reach[0] * met(reach[1])).sum()) / start * chance_of(reader.game, place.depth)
+    spot, reach = reader.game.spot, [reader.reach(position, player) for player in (0, 1)]
+    start = float((spot.weights(0) * compatible(spot.weights(1))).sum())
+    return float((reach[0] * compatible(reach[1])).sum()) / start * chance_of(reader.game, position.depth)

@@ -1,4 +1,4 @@
-"""A report as one HTML page that needs nothing else: a table with bars, to be sorted by clicking its heads."""
+"""A report as a self-contained HTML page: a table with bars that sorts by a click on a column head."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ document.querySelector("input").addEventListener("input", e => {
 
 
 class Column(NamedTuple):
-    """A column of the table, or, if all rows have the same in it, a few words above."""
+    """A column of the table. If all rows agree, it becomes a few words above the table."""
 
     name: str
     cell: Callable[[ReportRow], str]
@@ -63,7 +63,7 @@ class Column(NamedTuple):
 
 
 def page(report: Report, title: str) -> str:
-    """The whole page; whatever comes from runs is escaped."""
+    """Return the whole page; texts from runs are escaped."""
     columns = _columns(report)
     alike = [
         each for each in columns if each.may_be_alike and len({_words(each.cell(row)) for row in report.rows}) == 1
@@ -81,14 +81,15 @@ def page(report: Report, title: str) -> str:
         f"<style>{STYLE}</style></head><body><h1>{escape(title)}</h1><p>{common}</p>"
         '<input type="search" placeholder="filter rows, such as: paired A-high" aria-label="filter rows">'
         f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody><tfoot>{foot}</tfoot></table>"
-        "<p>Click a head to sort. EV: chips taken of the pot from the node on. Realised: EV as a share of what equity"
-        " would take. Frequencies and EVs of actions are those of the player to act. Averages count boards that are the"
-        f" same but for suits, and how often the line is played.</p><script>{SCRIPT}</script></body></html>\n"
+        "<p>Click a head to sort. EV is the number of chips won from the pot, from the node on. Realised is EV as a"
+        " fraction of equity times the pot. Frequencies and EVs of actions belong to the player to act. Averages weight"
+        " boards by the number of boards that differ only by suits, and by how often the line is played.</p>"
+        f"<script>{SCRIPT}</script></body></html>\n"
     )
 
 
 def _columns(report: Report) -> list[Column]:
-    """All columns, whether or not they are shown."""
+    """Return all columns, including those that are not shown."""
     listed = [
         Column("run", partial(_word, "run"), text=True, may_be_alike=True),
         Column("board", partial(_word, "board"), text=True),
@@ -102,7 +103,7 @@ def _columns(report: Report) -> list[Column]:
     for action in dict.fromkeys(action for row in report.rows for action in row.actions):
         listed += [
             Column(action, partial(_played, action)),
-            Column(f"{action} EV", partial(_worth, action)),
+            Column(f"{action} EV", partial(_action_ev, action)),
         ]
     for k, player in enumerate(PLAYERS):
         listed += [
@@ -127,7 +128,7 @@ def _played(action: str, row: ReportRow) -> str:
     return _cell(number, percent=True, bar=True)
 
 
-def _worth(action: str, row: ReportRow) -> str:
+def _action_ev(action: str, row: ReportRow) -> str:
     return _cell(row.action_ev[row.actions.index(action)] if action in row.actions else None)
 
 
@@ -144,13 +145,13 @@ def _text(word: str) -> str:
 
 
 def _words(cell: str) -> str:
-    """What stands in a cell."""
+    """Return the text of a cell."""
     return cell.partition(">")[2].rpartition("<")[0]
 
 
 def _cell(number: float | None, *, percent: bool = False, bar: bool = False) -> str:
     if number is None:
         return '<td data-value="-1e300">–</td>'
-    told = f"{100 * number:z.1f}%" if percent else f"{number:z.2f}"
+    text = f"{100 * number:z.1f}%" if percent else f"{number:z.2f}"
     part = f' class="bar" style="--part:{100 * min(max(number, 0.0), 1.0):.1f}%"' if bar else ""
-    return f'<td data-value="{number!r}"{part}>{told}</td>'
+    return f'<td data-value="{number!r}"{part}>{text}</td>'

@@ -1,4 +1,4 @@
-"""What people say of a board, and of a hand on it: paired, two-tone, ace-high; set, top pair, flush draw."""
+"""Labels of board textures and hand classes: paired, two-tone, ace-high; set, top pair, flush draw."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAIRED: Final = ("unpaired", "paired", "trips")
 HIGH: Final = tuple(f"{rank}-high" for rank in reversed(RANKS))
 CONNECTED: Final = ("connected", "disconnected")
 TEXTURES: Final = (*SUITED, *PAIRED, *CONNECTED, *HIGH)
-"""All words that a board may be chosen by; a board has one of each row."""
+"""All words that select boards; a board has one of each row."""
 
 CLASSES: Final = (
     "straight flush",
@@ -37,11 +37,11 @@ CLASSES: Final = (
     "ace high",
     "nothing",
 )
-"""What a hand may be on a board, best first; a hand that is several is the first of them."""
+"""Classes of hands on a board, best first; a hand belongs to the first class that fits."""
 
 
 def textures(board: Sequence[int]) -> tuple[str, ...]:
-    """The words for a board of three to five cards.
+    """Return the words for a board of three to five cards.
 
     >>> from treeplex.games.holdem.cards import parse_board
     >>> textures(parse_board("Ks 8s 8d"))
@@ -59,16 +59,16 @@ def textures(board: Sequence[int]) -> tuple[str, ...]:
 
 
 def check_textures(words: Sequence[str], name: str) -> None:
-    """Refuse a word that no board has."""
+    """Raise ``ParameterError`` for a word that is not a texture."""
     for word in words:
         if word not in TEXTURES:
-            raise ParameterError(f"The '{name}' words are {', '.join(TEXTURES)}; got {quoted(word)}.")
+            raise ParameterError(f"The '{name}' parameter takes the words {', '.join(TEXTURES)}; got {quoted(word)}.")
 
 
 def _straight_possible(ranks: Sequence[int]) -> bool:
-    """Can two cards make a straight with three of the board? An ace counts below the two as well."""
-    found = _with_low_ace(set(ranks))
-    return any(len(found & set(range(low, low + 5))) >= 3 for low in range(-1, 9))
+    """Return whether two cards can make a straight with three of the board. An ace also counts below the two."""
+    present = _with_low_ace(set(ranks))
+    return any(len(present & set(range(low, low + 5))) >= 3 for low in range(-1, 9))
 
 
 def _with_low_ace(ranks: set[int]) -> set[int]:
@@ -76,20 +76,20 @@ def _with_low_ace(ranks: set[int]) -> set[int]:
 
 
 def classes_on(board: Sequence[int]) -> Ints:
-    """[1326] the class of each hand on a board, as its place in ``CLASSES``; -1 where it shares a card with it."""
+    """Return the class of each hand [1326] as an index into ``CLASSES``; -1 where it shares a card with the board."""
     cards = np.concatenate([HAND_CARDS, np.broadcast_to(np.array(board), (len(HAND_CARDS), len(board)))], axis=1)
     free = ~np.isin(HAND_CARDS, board).any(axis=1)
     category = strengths(cards) >> CATEGORY
-    found = np.full(len(cards), -1, np.int32)
+    classes = np.full(len(cards), -1, np.int32)
     by_category = {8: 0, 7: 1, 6: 2, 5: 3, 4: 4, 3: 5, 2: 6}
     for hand in np.flatnonzero(free).tolist():
         made = by_category.get(int(category[hand]))
-        found[hand] = _unpaired_or_pair(hand, board, int(category[hand])) if made is None else made
-    return found
+        classes[hand] = _unpaired_or_pair(hand, board, int(category[hand])) if made is None else made
+    return classes
 
 
 def _unpaired_or_pair(hand: int, board: Sequence[int], category: int) -> int:
-    """Of a hand that makes a pair or less."""
+    """Return the class of a hand that makes a pair or less."""
     high, low = (int(card) // 4 for card in HAND_CARDS[hand])
     ranks = sorted({card // 4 for card in board})
     if category == 1:
@@ -108,20 +108,20 @@ def _unpaired_or_pair(hand: int, board: Sequence[int], category: int) -> int:
 
 
 def _flush_draw(hand: int, board: Sequence[int]) -> bool:
-    """Four of a suit, one of them in the hand."""
+    """Return whether a suit has four cards, at least one of them in the hand."""
     suits = [int(card) % 4 for card in HAND_CARDS[hand]]
     return any(suits.count(suit) + sum(card % 4 == suit for card in board) == 4 for suit in suits)
 
 
-def _straight_draw(held: set[int], board: set[int]) -> bool:
-    """Four of five ranks in a row, one of them in the hand alone."""
-    both, own = _with_low_ace(held | board), _with_low_ace(held - board)
+def _straight_draw(hand: set[int], board: set[int]) -> bool:
+    """Return whether four of five ranks in a row are present, at least one of them only in the hand."""
+    both, own = _with_low_ace(hand | board), _with_low_ace(hand - board)
     runs = [set(range(low, low + 5)) for low in range(-1, 9)]
     return any(len(both & run) == 4 and own & run for run in runs)
 
 
 def alike_boards(board: Sequence[int]) -> int:
-    """How many boards are the same but for suits: 24, 12 or 4 flops.
+    """Return the number of boards that differ only by suits: 24, 12 or 4 for flops.
 
     >>> from treeplex.games.holdem.cards import parse_board
     >>> [alike_boards(parse_board(text)) for text in ("Ks 8h 4d", "Ks 8s 4d", "Ks 8s 4s", "Ks Kd 4s")]

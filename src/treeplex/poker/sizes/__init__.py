@@ -1,1 +1,1 @@
-"""Which bet sizes matter: the best few of many, with an interval for what the others would have been worth."""
+"""The search for bet sizes that matter: the best few of many, with certified bounds on the others."""

@@ -1,4 +1,4 @@
-"""The search for bet sizes as an algorithm that a run carries out, stops and continues anywhere, to the same bits."""
+"""The search for bet sizes as an algorithm: runs stop and continue it anywhere, to the same bits."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ RECORDS: Final = "records"  # the tensor that holds answers and counts as JSON t
 
 
 class Searching:
-    """A search, and how far it has come; modified in place."""
+    """A search and its progress; modified in place."""
 
     def __init__(self, problem: SizeSearch, threads: int, answers: Iterable[list[float]] = ()) -> None:
         self.problem, self.threads = problem, threads
@@ -46,18 +46,18 @@ class Searching:
 
     @property
     def answer(self) -> Sizes:
-        """As far as it is known."""
+        """The answer as far as it is known."""
         return self.walk.result or self.search.so_far()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Steps that wait for an answer cannot be pickled; what a checkpoint has, can."""
+        """Pickle as a checkpoint, since steps that wait for an answer cannot be pickled."""
         algorithm = ChoosingSizes(self.threads)
         return algorithm.restore, (self.problem, algorithm.save(self))
 
 
 @dataclass(frozen=True)
 class ChoosingSizes(Algorithm[SizeSearch, Searching]):
-    """Solve games with and without sizes until the best sizes are proved. An iteration is one of whichever game."""
+    """Solve games with and without sizes until the best sizes are proved. An iteration is one of any of these games."""
 
     threads: int = 0
 
@@ -70,11 +70,11 @@ class ChoosingSizes(Algorithm[SizeSearch, Searching]):
         return replace(self, threads=execution.threads)
 
     def start(self, game: SizeSearch, seed: int = 0) -> Searching:
-        """Nothing solved yet."""
+        """Return a search before its first solve."""
         return Searching(game, self.threads)
 
     def advance(self, game: SizeSearch, state: Searching, iterations: int, stop: Stop = never) -> Searching:
-        """As ``Algorithm``. What follows an iteration, such as a best response, comes with the next one."""
+        """As ``Algorithm``. Work after an iteration, such as a best response, belongs to the next one."""
         walk, last = state.walk, state.walk.iterations + iterations
         state.overhead = 0.0
         while walk.question is not None and walk.iterations < last:
@@ -97,7 +97,7 @@ class ChoosingSizes(Algorithm[SizeSearch, Searching]):
         return Work(walk.iterations, state.search.work, finished=finished, overhead=state.overhead, stage=stage)
 
     def cost(self, game: SizeSearch) -> Cost:
-        """As ``Algorithm``: rows of the log tell what is known already."""
+        """As ``Algorithm``: rows of the log cost nothing, because they report what is known already."""
         return Cost(1.0, 0.0)
 
     def report(self, game: SizeSearch, state: Searching, iterate: str) -> LiveReport:
@@ -105,7 +105,7 @@ class ChoosingSizes(Algorithm[SizeSearch, Searching]):
         return LiveReport(partial(_evaluation, game, state), _no_policy, partial(_answer, state))
 
     def save(self, state: Searching) -> Tensors:
-        """As ``Algorithm``: all answers so far, and what was learned in games that are still solved or read."""
+        """As ``Algorithm``: all answers so far, and the state of the games that the search may still use."""
         walk, question, tensors = state.walk, state.walk.question, Tensors()
         facts = question.solve.facts if isinstance(question, Narrow) and question.solve.iterations else None
         seen = facts is not None and math.isfinite(facts[0]) and math.isfinite(facts[1])
@@ -139,20 +139,20 @@ class ChoosingSizes(Algorithm[SizeSearch, Searching]):
 
 
 def _no_policy() -> None:
-    """No strategies: there is a game for every menu."""
+    """Return no strategies, since every menu has its own game."""
 
 
 def _answer(state: Searching, evaluation: Evaluation) -> Sizes:
-    """The best menu so far, and what is proved of it."""
+    """Return the best menu so far and its certified loss."""
     return state.answer
 
 
 def _evaluation(game: SizeSearch, state: Searching) -> Evaluation:
-    """Player 0's share of the pot with all candidates, the mean over spots; and what the best menu so far loses."""
+    """Return player 0's chips with all candidates, the mean over spots, and the loss of the best menu so far."""
     answer = state.answer
-    shares = [fmean(spot.ev_rich) for spot in answer.spots]
+    values = [fmean(spot.ev_rich) for spot in answer.spots]
     if game.candidates.player:
-        shares = [spot.pot - share for spot, share in zip(answer.spots, shares, strict=True)]
+        values = [spot.pot - value for spot, value in zip(answer.spots, values, strict=True)]
     low, high = answer.loss_percent_of_pot
     extra = {"loss_at_least": low, "loss_at_most": high}
-    return Evaluation(fmean(shares), math.nan, (math.nan, math.nan), extra)
+    return Evaluation(fmean(values), math.nan, (math.nan, math.nan), extra)

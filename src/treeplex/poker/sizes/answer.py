@@ -1,4 +1,4 @@
-"""What ``sizes`` answers: the menu, what it loses at least and at most, and a row for every candidate."""
+"""The answer of ``sizes``: the menu, bounds on its loss, and a row for every candidate."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from treeplex.arrow import Table, table
 from treeplex.html import html_picture, html_table
 
 Interval = tuple[float, float]
-"""At least, at most."""
+"""Lower and upper bound."""
 
 UNDECIDED: Final = "not decided yet"
-"""A menu of which nothing is known."""
+"""Text for a menu that is not known yet."""
 
 
 @dataclass(frozen=True)
 class SizeRow:
-    """A candidate. Losses and gains in chips; ``None``: not known, not one number, or several slots are restricted."""
+    """A candidate, with losses and gains in chips; ``None``: unknown, ambiguous, or several slots are restricted."""
 
     slot: str  # such as "river bet"
     size: str
     chips: float | None  # None: it depends on the line
     kept: bool
-    frequency: float | None  # how often it is bet when all candidates may be
-    loss_if_only: tuple[float, float | None] | None  # if it is the only size: at least, at most
-    gain_if_added: float | None  # to the menu: at most
-    loss_if_removed: float | None  # from all candidates: at least
+    frequency: float | None  # how often it is bet if all candidates are allowed
+    loss_if_only: tuple[float, float | None] | None  # bounds on the loss if it is the only size
+    gain_if_added: float | None  # upper bound on the gain if it joins the menu
+    loss_if_removed: float | None  # lower bound on the loss if it leaves the candidates
 
 
 @dataclass(frozen=True)
 class SpotSizes:
-    """One spot. EV is what the player takes of the pot, in chips."""
+    """One spot. EV is the number of chips that the player wins from the pot."""
 
     spot: str
     pot: float
@@ -45,7 +45,7 @@ class SpotSizes:
 
 @dataclass(frozen=True)
 class Count:
-    """The best menu found of so many sizes."""
+    """The best menu known with ``keep`` sizes."""
 
     keep: int
     menu: tuple[str, ...]
@@ -54,39 +54,39 @@ class Count:
 
 @dataclass(frozen=True)
 class Sizes(Extras):
-    """The best menu found for one spot, or one menu for several; every interval is certified by best responses."""
+    """The best menu known for one spot, or one for several; best responses certify every interval."""
 
     player: str
     street: str
     keep: int
     menus: dict[str, tuple[str, ...]]  # by street and kind, such as "river bet"
     spots: tuple[SpotSizes, ...]
-    better_percent_of_pot: float | None  # another menu of as many sizes may be better by so much at most; None: unknown
-    work: int  # passes times public nodes
-    proved_fewest: bool | None = None  # with a limit on the loss: is it certain that fewer sizes lose more?
-    by_count: tuple[Count, ...] = ()  # the best menus of other numbers of sizes, where they were asked for
-    complete: bool = False  # was the search carried to its end?
+    better_percent_of_pot: float | None  # upper bound on the advantage of another menu of this size
+    work: int  # passes times public nodes, in total
+    proved_fewest: bool | None = None  # with a limit on the loss: whether fewer sizes certainly lose more
+    by_count: tuple[Count, ...] = ()  # the best menus of other numbers of sizes, if requested
+    complete: bool = False  # whether the search has finished
 
     @property
     def menu(self) -> tuple[str, ...]:
-        """The sizes kept; of the first slot, if there are several."""
+        """The chosen sizes; those of the first slot, if there are several."""
         return next(iter(self.menus.values()))
 
     @property
-    def kept(self) -> str:
-        """All menus in words."""
+    def menus_text(self) -> str:
+        """All menus as a line of text."""
         if len(self.menus) == 1:
             return ", ".join(self.menu) or UNDECIDED
         return "; ".join(f"{slot} {', '.join(menu) or UNDECIDED}" for slot, menu in self.menus.items())
 
     @property
     def loss_percent_of_pot(self) -> Interval:
-        """What the menu loses against all candidates; the mean over spots."""
+        """Bounds on the menu's loss against all candidates; the mean over spots."""
         low, high = (sum(spot.loss_percent_of_pot[k] for spot in self.spots) / len(self.spots) for k in (0, 1))
         return low, high
 
     def summary(self) -> dict[str, Any]:
-        """As ``Extras``: JSON; with several spots, EVs and sizes are those of each."""
+        """As ``Extras``: JSON; with several spots, each spot has its own EVs and sizes."""
         one = self.spots[0] if len(self.spots) == 1 else None
         return {
             "spots": [asdict(spot) for spot in self.spots],
@@ -114,13 +114,13 @@ class Sizes(Extras):
     def files(self) -> dict[str, str]:
         """As ``Extras``."""
         return {
-            "result.json": "the menu, what it loses at least and at most, every size, and how the run ended",
-            "sizes.parquet": "one row per spot and size: how often it is bet, what it is worth at least and at most",
-            "log.parquet": "one row per evaluation: iteration, seconds, what the best menu so far loses, % of the pot",
+            "result.json": "the menu, bounds on its loss, every size, and how the run ended",
+            "sizes.parquet": "one row per spot and size: its frequency and bounds on its value",
+            "log.parquet": "one row per evaluation: iteration, seconds, bounds on the best menu's loss in % of the pot",
         }
 
     def to_arrow(self) -> Table:
-        """A row for every spot and candidate."""
+        """Return a table with a row for every spot and candidate."""
         rows = [(spot, row) for spot in self.spots for row in spot.sizes]
         columns: dict[str, list[Any]] = {
             "spot": [spot.spot for spot, _ in rows],
@@ -138,7 +138,7 @@ class Sizes(Extras):
         return table(columns, {})
 
     def cells(self, spot: SpotSizes) -> list[list[str]]:
-        """A table's rows: losses in per cent of the pot."""
+        """Return rows of text for a table, with losses in per cent of the pot."""
 
         def percent(chips: float | None) -> str:
             return "" if chips is None else f"{100.0 * chips / spot.pot:.2f}"
@@ -165,16 +165,16 @@ class Sizes(Extras):
     def html(self) -> str:
         """As ``Extras``."""
         low, high = self.loss_percent_of_pot
-        title = f"{self.kept}: loses {low:.3f} to {high:.3f} % of the pot"
+        title = f"{self.menus_text}: loses {low:.3f} to {high:.3f} % of the pot"
         words = html_table(title, COLUMNS, [cells for spot in self.spots for cells in self.cells(spot)])
         return words + html_picture(self.plot().png(), title)
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """As ``Extras``: what each size alone would lose, and how often it is bet."""
-        from treeplex.poker.sizes.plot import plot_sizes  # noqa: PLC0415 - which needs this class
+        """As ``Extras``: the loss of each size alone, and how often it is bet."""
+        from treeplex.poker.sizes.plot import plot_sizes  # noqa: PLC0415 - that module imports this class
 
         return plot_sizes(self, path)
 
 
 COLUMNS = ("size", "chips", "", "used", "lost if only, % of pot", "gained if added, %", "lost if removed, %")
-"""Of ``Sizes.cells``."""
+"""Headings of ``Sizes.cells``."""

@@ -1,4 +1,4 @@
-"""The search for bet sizes as a problem: the spots, who is held to how many sizes, and how exactly it must be known."""
+"""The search for bet sizes as a problem: the spots, the restricted player, the number of sizes, the accuracy."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from treeplex.games.holdem.candidates import BETS, RAISES
 from treeplex.games.holdem.sizes import ALL_IN, parse_sizes
 from treeplex.games.holdem.spot import PLAYERS, Spot, make_spot
 
-ACCURACY: Final = 0.04  # NashConv of rich and kept game, per cent of the pot
-GAP: Final = 0.25  # per cent of the pot by which another menu may be better
+ACCURACY: Final = 0.04  # NashConv of the rich and the restricted game, per cent of the pot
+GAP: Final = 0.25  # per cent of the pot by which another menu may still be better
 RESTRICT: Final = {"bets": ("bet",), "raises": ("raise",), "both": ("bet", "raise")}
 PERCENT: Final = "per cent of the pot, more than 0 and at most 100"
-LEAST: Final = 1e-300  # more than nothing
+LEAST: Final = 1e-300  # the smallest positive value
 
 SpotFields = Spot | Mapping[str, Any]
-"""A spot, or its fields as a file has them."""
+"""A spot, or its fields as in a file."""
 
 
 Menu = tuple[int, ...]
-"""Numbers of candidates, in order."""
+"""Indices of candidates, in order."""
 
 Slot = tuple[str, str]
 """A street, and "bet" or "raise": where a menu applies."""
@@ -33,34 +33,34 @@ Slot = tuple[str, str]
 
 @dataclass(frozen=True)
 class Candidates:
-    """Sizes to choose from, for both players on some streets of spots that are otherwise as they are."""
+    """Sizes to choose from, for both players on some streets; the rest of a spot stays unchanged."""
 
-    player: int  # who is held to a menu; the opponent keeps every candidate
+    player: int  # restricted to a menu; the opponent keeps every candidate
     streets: tuple[str, ...]
     bets: tuple[str, ...]
     raises: tuple[str, ...]
 
     def of(self, slot: Slot) -> tuple[str, ...]:
-        """The candidates of a slot."""
+        """Return the candidates of a slot."""
         return self.bets if slot[1] == "bet" else self.raises
 
     def spot(self, spot: Spot, menus: Mapping[Slot, Menu]) -> Spot:
-        """The spot with all candidates, and menus for the player. Nothing adds, forces or merges all-ins."""
+        """Return the spot with all candidates and the player's menus. No threshold adds, forces or merges all-ins."""
         everything = {"bet": ", ".join(self.bets), "raise": ", ".join(self.raises)}
         sizes: dict[str, Any] = {street: dict(spot.sizes.get(street, {})) for street in spot.streets}
         for street in self.streets:
-            held = {
+            menu_sizes = {
                 kind: ", ".join(self.of((street, kind))[k] for k in menus[street, kind])
                 for kind in everything
                 if (street, kind) in menus
             }
-            sizes[street] = {PLAYERS[self.player]: everything | held, PLAYERS[1 - self.player]: everything}
+            sizes[street] = {PLAYERS[self.player]: everything | menu_sizes, PLAYERS[1 - self.player]: everything}
         donks = {street: text for street, text in spot.donk_sizes.items() if street not in self.streets}
         no = {"add_allin_threshold": 0.0, "force_allin_threshold": 0.0, "merging_threshold": 0.0}
         return replace(spot, sizes=sizes, donk_sizes=donks, **no)
 
     def chips(self, spot: Spot, slot: Slot) -> list[float] | None:
-        """What each candidate is on the first street of a spot, where it does not depend on the line; else None."""
+        """Return the chips of each candidate on the first street of a spot, or None where they depend on the line."""
         if slot != (spot.street, "bet"):
             return None
         rich = self.spot(spot, {})
@@ -69,7 +69,7 @@ class Candidates:
 
 
 def listed(text: str, name: str, *, raises: bool) -> tuple[str, ...]:
-    """Candidates of a list, all-in among them."""
+    """Return the candidates of a list, with all-in added if it is missing."""
     sizes = parse_sizes(text, name, raises=raises)
     parts = [part for part in text.replace(",", " ").replace(";", " ").split() if part]
     if not sizes or len(parts) != len(sizes):
@@ -78,7 +78,7 @@ def listed(text: str, name: str, *, raises: bool) -> tuple[str, ...]:
 
 
 def distinct(chips: list[float], names: tuple[str, ...]) -> list[int]:
-    """Candidates that differ in chips, smallest first; of equal ones all-in, or the last named."""
+    """Return candidates that differ in chips, smallest first; among equal ones, all-in or the last one."""
     by_chips: dict[float, int] = {}
     for k in sorted(range(len(chips)), key=lambda k: is_all_in(names[k])):
         by_chips[chips[k]] = k
@@ -86,19 +86,19 @@ def distinct(chips: list[float], names: tuple[str, ...]) -> list[int]:
 
 
 def is_all_in(name: str) -> bool:
-    """Is a candidate called all-in?"""
+    """Return whether a candidate is called all-in."""
     return parse_sizes(name, "size", raises=True)[0].kind == ALL_IN
 
 
 @dataclass(frozen=True)
 class SizeOptions:
-    """What is asked about the sizes of spots.
+    """Options of the search for bet sizes.
 
-    ``keep``: how many sizes the ``player`` may have, whose opponent keeps every candidate. ``lose``: instead, the
-    fewest sizes that lose at most this per cent of the pot. ``street``: where candidates are and the menu applies, by
-    default the spots' first; "all": a menu per street. ``per_decision``: one menu per line, on the first street of one
-    spot. ``counts``: also the best menus of 1, 2, ... up to this number of sizes. ``accuracy``: NashConv of both games,
-    in per cent of the pot. ``gap``: solve other menus until none can be better by more.
+    ``keep``: number of sizes of the ``player``; the opponent keeps every candidate. ``lose``: choose the fewest sizes
+    that lose at most this per cent of the pot, instead. ``street``: street of the candidates and the menu, by default
+    the spots' first; "all": a menu per street. ``per_decision``: one menu per line, on the first street of one spot.
+    ``counts``: also find the best menus of 1, 2, ... sizes, up to this number. ``accuracy``: NashConv of both games, in
+    per cent of the pot. ``gap``: solve other menus until none can be better by more than this per cent of the pot.
     """
 
     keep: int = 1
@@ -127,24 +127,27 @@ class SizeOptions:
 
 @dataclass(frozen=True)
 class SizeSearch:
-    """Which sizes matter on one spot, or on several that share the menu."""
+    """The search for sizes on one spot, or on several that share the menu."""
 
     spots: tuple[Spot, ...]
     options: SizeOptions
 
     @staticmethod
     def of(spots: SpotFields | Sequence[SpotFields], options: SizeOptions) -> SizeSearch:
-        """The search on a spot or a list of them, or of their fields; refuses what it cannot answer."""
+        """Return the search on a spot or a list of spots, or their fields; raise ``ParameterError`` for bad ones."""
         several = spots if isinstance(spots, list | tuple) else [cast(SpotFields, spots)]
         made = [spot if isinstance(spot, Spot) else make_spot(spot) for spot in several]
         if not made:
             raise ParameterError("The 'spots' parameter must name at least one spot.")
         if any(spot.rake(spot.pot) > 0.0 for spot in made):
             raise ParameterError(
-                "Sizes are compared by the value of a game, and with rake there is none: leave out the rake."
+                "The 'spots' parameter must have spots without rake: sizes are compared by game values, and with rake"
+                " there is none."
             )
         if len({spot.street for spot in made}) > 1:
-            raise ParameterError("Spots that share a menu must start on the same street.")
+            raise ParameterError(
+                "The 'spots' parameter must have spots that start on the same street, because they share a menu."
+            )
         search = SizeSearch(tuple(made), replace(options, street=options.street or made[0].street))
         _ = search.candidates, search.slots
         if options.per_decision:
@@ -152,11 +155,11 @@ class SizeSearch:
         return search
 
     def _check_per_decision(self) -> None:
-        """Refuse menus by line where there are several spots or streets, or no number of sizes."""
+        """Raise ``ParameterError`` for menus by line with several spots or streets, or without a number of sizes."""
         options = self.options
         if len(self.spots) != 1 or options.lose is not None or options.street != self.spots[0].street:
             raise ParameterError(
-                "The 'per_decision' parameter is for one spot, its first street, and a number of sizes to keep."
+                "The 'per_decision' parameter needs one spot, its first street, and a number of sizes to keep."
             )
 
     @cached_property
@@ -169,7 +172,7 @@ class SizeSearch:
 
     @property
     def slots(self) -> list[Slot]:
-        """Where menus apply."""
+        """Streets and kinds where menus apply."""
         return [(street, kind) for street in self._streets for kind in RESTRICT[self.options.restrict]]
 
     @property

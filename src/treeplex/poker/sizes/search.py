@@ -1,4 +1,4 @@
-"""The best K bet sizes on a spot, or for several spots at once, with certificates: the order of work, step by step."""
+"""The search for the best K bet sizes on one spot, or on several at once, with certificates, step by step."""
 
 from __future__ import annotations
 
@@ -18,42 +18,42 @@ from treeplex.poker.sizes.solves import Solve, Steps, narrowed
 
 
 class Search:
-    """Rich games that are solved once, and menus tried on them."""
+    """A search: rich games that are solved once, and menus that are compared with them."""
 
     def __init__(self, problem: SizeSearch, threads: int) -> None:
         self.problem, self.options, self.candidates = problem, problem.options, problem.candidates
         player = self.candidates.player
         self.rich = [Solve(self.candidates.spot(spot, {}), player, threads) for spot in problem.spots]
-        self.found: dict[int, Sizes] = {}
-        self.cases: list[list[Case]] = []  # by slot and what is held elsewhere
-        self.menus: dict[Slot, Menu] = {}  # chosen so far, of the number of sizes that is being looked for
+        self.results: dict[int, Sizes] = {}
+        self.cases: list[list[Case]] = []  # by slot and the menus of other slots
+        self.menus: dict[Slot, Menu] = {}  # chosen so far, of ``keep`` sizes
         self.keep = self.options.keep
         self.lines: LineMenus | None = None
 
     def run(self) -> Steps[Sizes]:
-        """Find the answer."""
+        """Run the search and return its answer."""
         for k, (spot, rich) in enumerate(zip(self.problem.spots, self.rich, strict=True)):
             which = f", spot {k + 1} of {len(self.rich)}" if len(self.rich) > 1 else ""
             yield from narrowed(rich, self.options.accuracy * spot.pot / 100.0, f"all candidates{which}")
         if self.options.per_decision:
             return replace((yield from self._by_line()), complete=True)
         lose = self.options.lose
-        found = (yield from self._best(self.options.keep)) if lose is None else (yield from self._fewest(lose))
+        sizes = (yield from self._best(self.options.keep)) if lose is None else (yield from self._fewest(lose))
         for count in range(1, self.options.counts + 1):
             yield from self._best(count)
-        return replace(found, by_count=self.by_count, complete=True)
+        return replace(sizes, by_count=self.by_count, complete=True)
 
     @property
     def solves(self) -> dict[str, Solve]:
-        """All games that are being solved, by name."""
+        """All games that are in memory, by name."""
         named = {f"rich.{k}": solve for k, solve in enumerate(self.rich)}
         for i, cases in enumerate(self.cases):
             for k, case in enumerate(cases):
                 for menu, solve in case.solves.items():
                     if solve is not case.rich:
                         named[f"menu.{i}.{k}.{'-'.join(map(str, menu))}"] = solve
-        tried = self.lines.tried if self.lines else []
-        return named | {f"lines.{k}": solve for k, solve in enumerate(tried)}
+        games = self.lines.games if self.lines else []
+        return named | {f"lines.{k}": solve for k, solve in enumerate(games)}
 
     @property
     def work(self) -> int:
@@ -63,19 +63,19 @@ class Search:
 
     @property
     def by_count(self) -> tuple[Count, ...]:
-        """The best menus so far, where several numbers of sizes are asked about, without those of too many sizes."""
+        """The best menus so far, by number of sizes, if several numbers are requested."""
         if not self.options.counts and self.options.lose is None:
             return ()
-        found = {each.keep: Count(each.keep, each.menu, each.loss_percent_of_pot) for each in self.found.values()}
-        return tuple(found[keep] for keep in sorted(found))
+        counts = {each.keep: Count(each.keep, each.menu, each.loss_percent_of_pot) for each in self.results.values()}
+        return tuple(counts[keep] for keep in sorted(counts))
 
     def so_far(self) -> Sizes:
-        """The answer before the end: the best menus known, and what they lose for certain."""
+        """Return the answer before the end: the best menus known, and their certified loss."""
         if self.lines is not None and self.lines.best is not None:
             return self._of_lines(*self.lines.best)
-        if self.found:
-            found = self.found.get(self.options.keep) if self.options.lose is None else None
-            return replace(found or self.found[max(self.found)], by_count=self.by_count)
+        if self.results:
+            sizes = self.results.get(self.options.keep) if self.options.lose is None else None
+            return replace(sizes or self.results[max(self.results)], by_count=self.by_count)
         menus = dict.fromkeys(self.problem.slots, ()) | self.menus
         cases = self.cases[-1] if self.cases and not self.lines else []
         leader = self._leader(cases)
@@ -89,16 +89,16 @@ class Search:
         return self._answer(menus, tuple(spots), None, self.keep)
 
     def _leader(self, cases: list[Case]) -> Menu | None:
-        """Of menus of the right number of sizes that are solved on all spots, the one that guarantees most."""
+        """Return the menu with the best lower bound, among those with at most ``keep`` sizes solved on all spots."""
         if not cases or cases[0].slot in self.menus:
             return self.menus[cases[0].slot] if cases else None
         solved = [menu for menu in cases[0].known if len(menu) <= self.keep and all(menu in c.known for c in cases)]
         return max(solved, key=lambda menu: fmean(case.low(menu) for case in cases), default=None)
 
     def _best(self, keep: int) -> Steps[Sizes]:
-        """The best ``keep`` sizes, slot by slot: what was chosen for one is kept while the next is chosen."""
-        if keep in self.found:
-            return self.found[keep]
+        """Find the best ``keep`` sizes, slot by slot; the menus of earlier slots stay fixed."""
+        if keep in self.results:
+            return self.results[keep]
         self.menus, self.keep, better = {}, keep, 0.0
         cases: list[Case] = []
         for slot in self.problem.slots:
@@ -108,8 +108,8 @@ class Search:
         for case in cases:
             spots += ((yield from _of_spot(case, self.menus)),)
         known = better if len(self.menus) == 1 else None
-        self.found[keep] = self._answer(self.menus, spots, known, max(map(len, self.menus.values())))
-        return self.found[keep]
+        self.results[keep] = self._answer(self.menus, spots, known, max(map(len, self.menus.values())))
+        return self.results[keep]
 
     def _answer(
         self, menus: Mapping[Slot, Menu], spots: tuple[SpotSizes, ...], better: float | None, keep: int
@@ -125,7 +125,7 @@ class Search:
         )
 
     def _by_line(self) -> Steps[Sizes]:
-        """One menu per decision of the first street."""
+        """Find one menu per decision of the first street."""
         kinds = tuple(kind for _, kind in self.problem.slots)
         self.lines = LineMenus(self.rich[0], kinds, self.options.keep, self.options.accuracy)
         return self._of_lines(*(yield from self.lines.run()))
@@ -133,36 +133,36 @@ class Search:
     def _of_lines(self, menus: Mapping[tuple[Action, ...], tuple[Action, ...]], solved: Solve) -> Sizes:
         (spot,), (rich,) = self.problem.spots, self.rich
         ends = ((rich.low, rich.high), (solved.low, min(solved.high, rich.high)))
-        names = {line_text(line) or "first": tuple(action for action in kept) for line, kept in menus.items()}
+        names = {line_text(line) or "first": tuple(action for action in menu) for line, menu in menus.items()}
         rows = tuple(
             SizeRow(name, action.name, action.amount, True, None, None, None, None)
-            for name, kept in names.items()
-            for action in kept
+            for name, menu in names.items()
+            for action in menu
         )
         return Sizes(
             player=self.options.player,
             street=spot.street,
             keep=self.options.keep,
-            menus={name: tuple(action.name for action in kept) for name, kept in names.items()},
+            menus={name: tuple(action.name for action in menu) for name, menu in names.items()},
             spots=(_spot_sizes(rich, spot.pot, *ends, rows),),
             better_percent_of_pot=None,
             work=self.work,
         )
 
     def _fewest(self, lose: float) -> Steps[Sizes]:
-        """As few sizes as lose at most so many per cent of the pot."""
+        """Find the fewest sizes that lose at most ``lose`` per cent of the pot."""
         most = max(len(self.candidates.of(slot)) for slot in self.problem.slots)
         for keep in range(1, most + 1):
-            found = yield from self._best(keep)
-            if found.loss_percent_of_pot[1] <= lose:
-                return replace(found, proved_fewest=(yield from self._more_is_lost(keep - 1, lose)))
+            sizes = yield from self._best(keep)
+            if sizes.loss_percent_of_pot[1] <= lose:
+                return replace(sizes, proved_fewest=(yield from self._more_is_lost(keep - 1, lose)))
         raise ParameterError(
             f"The 'lose' parameter must be more than the 'accuracy' of {self.options.accuracy:g} % of the pot, within"
             f" which intervals are known, got {lose:g}."
         )
 
     def _more_is_lost(self, keep: int, lose: float) -> Steps[bool]:
-        """Is it certain that every menu of ``keep`` sizes loses more?"""
+        """Return whether every menu of ``keep`` sizes certainly loses more."""
         if len(self.problem.slots) > 1:
             return False
         cases = self.cases[0]
@@ -172,7 +172,7 @@ class Search:
         return all(rich - fmean(case.high(menu) for case in cases) > lose for menu in menus)
 
     def _cases(self, slot: Slot) -> list[Case]:
-        """What is known of a slot's menus, with those chosen before; of the first slot's, from all searches."""
+        """Return the cases of a slot, with the menus of earlier slots; all searches share those of the first slot."""
         if self.menus or not self.cases:
             pairs = zip(self.problem.spots, self.rich, strict=True)
             self.cases.append([Case(spot, self.candidates, slot, rich, self.menus) for spot, rich in pairs])
@@ -181,14 +181,14 @@ class Search:
 
 
 def _of_spot(case: Case, menus: Mapping[Slot, Menu]) -> Steps[SpotSizes]:
-    """What the menu keeps on one spot, and what candidates of its last slot are worth there."""
+    """Compute the value of a menu on one spot, and rows for the candidates of its last slot."""
     menu, rich = menus[case.slot], (case.rich.low, case.rich.high)
-    kept = (case.chips_of(case.low(menu)), case.chips_of(case.high(menu)))
-    rows = (yield from _rows(case, menu, rich, kept)) if len(menus) == 1 else _kept(case, menus)
-    return _spot_sizes(case.rich, case.spot.pot, rich, kept, tuple(rows))
+    menu_value = (case.chips_of(case.low(menu)), case.chips_of(case.high(menu)))
+    rows = (yield from _rows(case, menu, rich, menu_value)) if len(menus) == 1 else _slot_rows(case, menus)
+    return _spot_sizes(case.rich, case.spot.pot, rich, menu_value, tuple(rows))
 
 
-def _rows(case: Case, menu: Menu, rich: Interval, kept: Interval) -> Steps[list[SizeRow]]:
+def _rows(case: Case, menu: Menu, rich: Interval, menu_value: Interval) -> Steps[list[SizeRow]]:
     others = {size: tuple(k for k in case.distinct if k != size) for size in case.distinct}
     yield from case.bound([(size,) for size in case.distinct])
     yield from case.bound(others.values())
@@ -205,15 +205,15 @@ def _rows(case: Case, menu: Menu, rich: Interval, kept: Interval) -> Steps[list[
             kept=size not in added,
             frequency=case.frequencies.get(size),
             loss_if_only=(alone[0], alone[1] if math.isfinite(low) else None),
-            gain_if_added=max(0.0, case.chips_of(added[size]) - kept[0]) if size in added else None,
+            gain_if_added=max(0.0, case.chips_of(added[size]) - menu_value[0]) if size in added else None,
             loss_if_removed=max(0.0, rich[0] - case.chips_of(case.uppers[others[size]])),
         )
         rows.append(row)
     return rows
 
 
-def _kept(case: Case, menus: Mapping[Slot, Menu]) -> list[SizeRow]:
-    """Candidates of several slots: which are kept. What one is worth would depend on what is kept elsewhere."""
+def _slot_rows(case: Case, menus: Mapping[Slot, Menu]) -> list[SizeRow]:
+    """Return rows of several slots. They have no values, since these would depend on the menus of other slots."""
     return [
         SizeRow(" ".join(slot), name, None, k in menu, None, None, None, None)
         for slot, menu in menus.items()
@@ -222,23 +222,23 @@ def _kept(case: Case, menus: Mapping[Slot, Menu]) -> list[SizeRow]:
 
 
 def _known(case: Case, menu: Menu) -> Interval:
-    """What a menu is known to be worth, in chips, whether or not it has an upper bound of its own."""
+    """Return the bounds on a menu's value in chips, with or without an upper bound of its own."""
     high = case.high(menu) if menu in case.uppers else case.known[menu][1]
     return case.chips_of(case.low(menu)), case.chips_of(high)
 
 
-def _undecided(rich: Solve, pot: float, kept: Interval | None) -> SpotSizes:
-    """A spot before the end of a search. Whoever never bets takes no less than nothing, the opponent neither."""
+def _undecided(rich: Solve, pot: float, menu_value: Interval | None) -> SpotSizes:
+    """Return a spot before the end of a search. Values are at least zero for both, since a player need not bet."""
     whole = (max(rich.low, 0.0), min(rich.high, pot))
-    return _spot_sizes(rich, pot, whole, kept or (0.0, whole[1]), ())
+    return _spot_sizes(rich, pot, whole, menu_value or (0.0, whole[1]), ())
 
 
-def _spot_sizes(rich: Solve, pot: float, whole: Interval, kept: Interval, rows: tuple[SizeRow, ...]) -> SpotSizes:
-    loss = _lost(whole, kept)
+def _spot_sizes(rich: Solve, pot: float, whole: Interval, menu_value: Interval, rows: tuple[SizeRow, ...]) -> SpotSizes:
+    loss = _lost(whole, menu_value)
     percent = (100.0 * loss[0] / pot, 100.0 * loss[1] / pot)
-    return SpotSizes(rich.spot.board, pot, percent, whole, kept, rows)
+    return SpotSizes(rich.spot.board, pot, percent, whole, menu_value, rows)
 
 
-def _lost(rich: Interval, kept: Interval) -> Interval:
-    """Between two values that are known by intervals: at least, at most."""
-    return max(0.0, rich[0] - kept[1]), rich[1] - kept[0]
+def _lost(rich: Interval, restricted: Interval) -> Interval:
+    """Return bounds on the difference of two values that are known by intervals."""
+    return max(0.0, rich[0] - restricted[1]), rich[1] - restricted[0]

@@ -1,4 +1,4 @@
-"""A run in a thread of its own, which is stopped, waited for, and continued."""
+"""Run a solver in a background thread that can be stopped, awaited and continued."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REASONS: Final = {SOLVED: "required accuracy reached", INTERRUPTED: "requested"}
 
 
 class Background:
-    """At most one run at a time. ``tell``: takes blocks of lines while it lasts, from the thread of the run."""
+    """At most one run at a time. ``tell`` receives blocks of lines during the run, from the thread of the run."""
 
     def __init__(self, tell: Callable[[list[str]], None]) -> None:
         self._tell, self._stop = tell, threading.Event()
@@ -32,37 +32,37 @@ class Background:
 
     @property
     def running(self) -> bool:
-        """Is there a run that has not ended?"""
+        """Whether a run is in progress."""
         return self._thread is not None and self._thread.is_alive()
 
     def start(
         self, game: HoldemGame, solver: Algorithm[Any, Any], limits: Limits, threads: int, point: Checkpoint[Any]
     ) -> None:
-        """Go on from a checkpoint, in the background."""
+        """Continue from a checkpoint in the background."""
         self._stop.clear()
         self._thread = threading.Thread(target=self._run, args=(game, solver, limits, threads, point), daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
-        """End the run with the answer so far, and wait for that."""
+        """Stop the run with the answer so far, and wait until it has stopped."""
         self._stop.set()
         self.wait()
 
     def wait(self) -> None:
-        """Until the run has ended by itself."""
+        """Wait until the run has ended by itself."""
         if self._thread is not None:
             self._thread.join()
 
     def _run(
         self, game: HoldemGame, solver: Algorithm[Any, Any], limits: Limits, threads: int, point: Checkpoint[Any]
     ) -> None:
-        last, told = time.monotonic(), list[Evaluation]()
+        last, printed = time.monotonic(), list[Evaluation]()
 
-        def watch(moment: Progress) -> None:
+        def watch(progress: Progress) -> None:
             nonlocal last
-            if moment.evaluation is not None and time.monotonic() - last >= EVERY:
-                last, told[:] = time.monotonic(), [moment.evaluation]
-                self._say(["SOLVER:", f"running time: {moment.seconds:.3f}", *results(game, moment.evaluation)])
+            if progress.evaluation is not None and time.monotonic() - last >= EVERY:
+                last, printed[:] = time.monotonic(), [progress.evaluation]
+                self._say(["SOLVER:", f"running time: {progress.seconds:.3f}", *results(game, progress.evaluation)])
 
         def keep(point: Checkpoint[Any]) -> None:
             self.point = point
@@ -74,20 +74,20 @@ class Background:
             self._say([f"SOLVER: stopped ({' '.join(str(error).split()) or 'not enough memory'})"])
             return
         self.outcome = outcome
-        if outcome.evaluation not in told:
-            said = results(game, outcome.evaluation)
-            self._say(["SOLVER:", f"running time: {outcome.seconds:.3f}", *said])
+        if outcome.evaluation not in printed:
+            lines = results(game, outcome.evaluation)
+            self._say(["SOLVER:", f"running time: {outcome.seconds:.3f}", *lines])
         self._say([f"SOLVER: stopped ({REASONS.get(outcome.status, f'limit of {outcome.status} reached')})"])
 
     def _say(self, lines: list[str]) -> None:
         try:
             self._tell(lines)
-        except (OSError, ValueError):  # nobody reads any more
+        except (OSError, ValueError):  # the other side has closed the stream
             self._stop.set()
 
 
 def results(game: HoldemGame, evaluation: Evaluation) -> list[str]:
-    """EV of both players, what each would have by a best response (MES), and half of what both would gain."""
+    """Return lines with both players' EV and best-response value (MES), and half the sum of both gains."""
     first, second = evaluation.best_response_values
     ev = evaluation.value
     other = game.spot.pot - ev if game.zero_sum else first + second - ev - evaluation.nash_conv

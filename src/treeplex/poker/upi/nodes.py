@@ -1,7 +1,7 @@
 """Nodes as UPI names them, ``r:0:c:b100:c:8h``, and the numbers of all 1,326 hands at each.
 
-Bets in names are what a player has put in since the start. EVs are what a player takes of the pot less all it has put
-in since the start; a ``View`` counts from its decision on.
+Bets in names are the chips that a player has put in since the start. EVs are the chips that a player wins from the pot
+less all it has put in since the start; a ``View`` counts from its decision on.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from treeplex.games.holdem.cards import CARDS, card_name
 from treeplex.games.holdem.formats.floats import ORDER
 from treeplex.games.holdem.money import told
 from treeplex.games.holdem.spot import PLAYERS
-from treeplex.poker.views.equity import chance_of, met
+from treeplex.poker.views.equity import chance_of, compatible
 from treeplex.poker.views.lines import Position, follow
 from treeplex.poker.views.reader import Reader
 
@@ -29,91 +29,91 @@ class NodeReader:
         self.game, self.reader = game, reader
 
     def show(self, name: str) -> list[str]:
-        """Name, kind, board, what both have put in and the pot at the start, children, flags: one line each."""
-        place = self._place(name)
-        kind = "ROOT" if name == ROOT else _kind(place.node)
-        put_in = " ".join(told(amount) for amount in (*self._put_in(place), self.game.spot.pot))
-        board = " ".join(card_name(card) for card in place.cards)
-        return [name, kind, board, put_in, f"{len(self._children(name, place))} children", "flags:"]
+        """Return name, kind, board, chips put in by both and the pot at the start, children, flags: one line each."""
+        position = self._position(name)
+        kind = "ROOT" if name == ROOT else _kind(position.node)
+        put_in = " ".join(told(amount) for amount in (*self._put_in(position), self.game.spot.pot))
+        board = " ".join(card_name(card) for card in position.cards)
+        return [name, kind, board, put_in, f"{len(self._children(name, position))} children", "flags:"]
 
     def children(self, name: str) -> list[str]:
-        """``show`` of every child, with empty lines between."""
+        """Return ``show`` of every child, separated by empty lines."""
         lines: list[str] = []
-        for number, child in enumerate(self._children(name, self._place(name))):
+        for number, child in enumerate(self._children(name, self._position(name))):
             lines += [*([""] if number else []), f"child {number}:", *self.show(child)]
         return lines
 
     def strategy(self, name: str) -> list[str]:
-        """A line of 1,326 shares for every child."""
-        place = self._place(name)
-        if name == ROOT or place.node.kind != DECISION:
-            raise ParameterError(f"No player acts at {quoted(name)}, a {_kind(place.node)}: there is no strategy.")
+        """Return a line of 1,326 probabilities for every child."""
+        position = self._position(name)
+        if name == ROOT or position.node.kind != DECISION:
+            raise ParameterError(f"No player acts at {quoted(name)}, a {_kind(position.node)}: there is no strategy.")
         return [numbers(row) for row in self.reader.at(name).strategy]
 
     def range(self, player: str, name: str) -> list[str]:
-        """The weights with which a player gets here."""
-        return [numbers(self.reader.reach(self._place(name), _player(player)))]
+        """Return the weights with which a player's hands get here."""
+        return [numbers(self.reader.reach(self._position(name), _player(player)))]
 
     def ev(self, player: str, name: str) -> list[str]:
-        """EVs by hand, and the weights of their meetings with the opponent's hands, over which EVs are averaged."""
-        who, place = _player(player), self._place(name)
-        own, opponent = self.reader.reach(place, who), self.reader.reach(place, 1 - who)
-        return [numbers(self._ev(START if name == ROOT else name, place, who)), numbers(own * met(opponent))]
+        """Return EVs by hand, and the compatible weights over which they are averaged."""
+        who, position = _player(player), self._position(name)
+        own, opponent = self.reader.reach(position, who), self.reader.reach(position, 1 - who)
+        return [numbers(self._ev(START if name == ROOT else name, position, who)), numbers(own * compatible(opponent))]
 
     def frequency(self, name: str) -> float:
-        """How often play gets here, cards included."""
-        place = self._place(name)
-        return self._weight(place) / self._weight(self._place(START)) * chance_of(self.game, place.depth)
+        """Return the probability of reaching a node, cards included."""
+        position = self._position(name)
+        return self._weight(position) / self._weight(self._position(START)) * chance_of(self.game, position.depth)
 
-    def _weight(self, place: Position) -> float:
-        return float(self.reader.reach(place, 0) @ met(self.reader.reach(place, 1)))
+    def _weight(self, position: Position) -> float:
+        return float(self.reader.reach(position, 0) @ compatible(self.reader.reach(position, 1)))
 
-    def _ev(self, name: str, place: Position, who: int) -> Floats:
-        if place.node.kind == DECISION:
-            return self.reader.at(name, who).values - self._put_in(place)[who]
+    def _ev(self, name: str, position: Position, who: int) -> Floats:
+        if position.node.kind == DECISION:
+            return self.reader.at(name, who).values - self._put_in(position)[who]
         above, _, last = name.rpartition(":")
-        parent = self._place(above)
+        parent = self._position(above)
         if parent.node.kind != DECISION or parent.node.player != who:
             raise ParameterError(
-                f"The EV at {quoted(name)}, where no player acts, is told of the player who acted last alone; ask for"
+                f"The EV at {quoted(name)}, where no player acts, is known only for the player who acted last. Query"
                 " the nodes around it."
             )
         action = self._names(parent.node).index(last)
         return self.reader.at(above).ev[action] - self._put_in(parent)[who]
 
-    def _place(self, name: str) -> Position:
+    def _position(self, name: str) -> Position:
         if name not in (ROOT, START) and not name.startswith(f"{START}:"):
             raise ParameterError(f"A node is named such as r:0:c:b100:c:8h, got {quoted(name)}.")
         return follow(self.game, START if name == ROOT else name)
 
-    def _put_in(self, place: Position) -> tuple[float, float]:
-        """By both players since the start."""
-        node = place.steps[-1].decision.node if place.node.kind == FOLD else place.node
+    def _put_in(self, position: Position) -> tuple[float, float]:
+        """Return the chips that both players have put in since the start."""
+        node = position.steps[-1].decision.node if position.node.kind == FOLD else position.node
         amounts = [node.paid, node.paid]
         if node.kind == DECISION:
             amounts[1 - node.player] = self.game.spot.rounded(node.paid + node.to_call)
         return amounts[0], amounts[1]
 
-    def _children(self, name: str, place: Position) -> list[str]:
+    def _children(self, name: str, position: Position) -> list[str]:
         if name == ROOT:
             return [START]
-        if place.node.kind == CHANCE:
-            return [f"{name}:{card_name(card)}" for card in range(CARDS) if card not in place.cards]
-        return [f"{name}:{each}" for each in self._names(place.node)]
+        if position.node.kind == CHANCE:
+            return [f"{name}:{card_name(card)}" for card in range(CARDS) if card not in position.cards]
+        return [f"{name}:{each}" for each in self._names(position.node)]
 
     def _names(self, node: BettingNode) -> list[str]:
-        """The last part of the names of a decision's children."""
-        before = node.paid + node.to_call - node.faced
-        return [self._word(action, before) for action in node.actions]
+        """Return the last parts of the names of a decision's children."""
+        already_in = node.paid + node.to_call - node.faced
+        return [self._word(action, already_in) for action in node.actions]
 
-    def _word(self, action: Action, before: float) -> str:
+    def _word(self, action: Action, already_in: float) -> str:
         if not action.amount:
             return "f" if action.kind == "fold" else "c"
-        return f"b{told(self.game.spot.rounded(before + action.amount))}"
+        return f"b{told(self.game.spot.rounded(already_in + action.amount))}"
 
 
 def numbers(values: Floats) -> str:
-    """Numbers of all hands in PioSOLVER's order; nan where a hand is never there."""
+    """Return the numbers of all hands in PioSOLVER's order; nan where a hand is impossible."""
     return " ".join(f"{x:.7g}" for x in values[ORDER].tolist())
 
 

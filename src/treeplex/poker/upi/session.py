@@ -1,4 +1,4 @@
-"""One conversation over UPI: a line comes, lines are answered; what goes wrong is one line that begins with ERROR."""
+"""A UPI session: it answers each command line with lines; an error is one line that begins with ERROR."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from treeplex.runs.checkpoint import Checkpoint
 from treeplex.version import __version__
 
 BANNER: Final = (f"treeplex {__version__}", "speaks a subset of UPI", "registered to everybody (Apache License 2.0)")
-"""Three lines, as scripts that skip PioSOLVER's expect."""
+"""Three lines, because scripts skip the three of PioSOLVER's banner."""
 
 UNITS: Final = {"seconds": "seconds", "steps": "iterations", "iterations": "iterations"}
 IDLE: Final = ("set_isomorphism", "set_recalc_accuracy", "set_always_recalc", "set_info_freq", "set_algorithm")
-"""How PioSOLVER goes about its work, which has no meaning here and changes no answer."""
+"""PioSOLVER's settings of its own algorithm; they have no effect here."""
 
 MEGABYTE: Final = 2**20
 
 
 class BuiltTree:
-    """A tree that is built, and the run that solves it."""
+    """A tree with its solver and the latest checkpoint."""
 
     def __init__(self, game: HoldemGame) -> None:
         self.game, self.threads = game, 0
@@ -43,25 +43,25 @@ class BuiltTree:
 
     @property
     def solver(self) -> Algorithm[Any, Any]:
-        """The algorithm that spots are solved by, with the threads that were asked for."""
+        """The default algorithm for spots, with the requested number of threads."""
         named = build(DEFAULT_ALGORITHM)
         return named.open(self.game, Execution(threads=self.threads))
 
     @property
     def reader(self) -> Any:
-        """The average strategies so far; uniform before the first iteration. It keeps the values of all nodes."""
+        """A reader of the average strategies so far, uniform before the first iteration; it caches all values."""
         if self._reader is None:
             self._reader = self.solver.report(self.game, self.point.state, "average").policy()
             self._reader.keep()
         return self._reader
 
     def advance(self, point: Checkpoint[Any]) -> None:
-        """A run has come so far."""
+        """Set the checkpoint that a run has reached."""
         self.point, self._reader = point, None
 
 
 class Session:
-    """What was said so far. ``write``: takes text for the other side, whole lines at a time."""
+    """The state of a conversation. ``write`` sends text to the other side, whole lines at a time."""
 
     def __init__(self, write: Callable[[str], None]) -> None:
         self._write, self._lock = write, threading.Lock()
@@ -97,25 +97,25 @@ class Session:
         }
 
     def begin(self) -> None:
-        """Say who is there."""
+        """Send the banner of three lines."""
         self._write("\n".join(BANNER) + "\n")
 
     def handle(self, line: str) -> bool:
-        """Answer one line; False if it was the last one. Empty lines and lines that begin with # have no answer."""
+        """Answer one line; return False after the last one. Empty lines and lines that begin with # get no answer."""
         command, _, rest = line.strip().partition(" ")
         if not command or command.startswith("#"):
             return True
         if command == "exit":
             return False
         try:
-            said = self._answer(command, rest.strip())
+            lines = self._answer(command, rest.strip())
         except (TreeplexError, MemoryError) as error:
-            said = [f"ERROR: {' '.join(str(error).split()) or 'There is not enough memory for this.'}"]
-        self._block([f"{command} ok!"] if said is None else said)
+            lines = [f"ERROR: {' '.join(str(error).split()) or 'There is not enough memory for this.'}"]
+        self._block([f"{command} ok!"] if lines is None else lines)
         return True
 
     def close(self) -> None:
-        """Stop whatever runs."""
+        """Stop the run, if any."""
         self._runs.stop()
 
     def _answer(self, command: str, rest: str) -> list[str] | None:
@@ -127,12 +127,12 @@ class Session:
         return self._commands[command](rest)
 
     def _block(self, lines: list[str]) -> None:
-        """Whole answers, and blocks of progress, one after the other."""
+        """Send a whole answer or block of progress, with the end string."""
         with self._lock:
             self._write("".join(f"{line}\n" for line in [*lines, *([self._end] if self._end else [])]))
 
     def _progress(self, lines: list[str]) -> None:
-        """A block ends as an answer does; a single line is its own end."""
+        """Send progress: a block gets the end string, a single line does not."""
         if len(lines) > 1:
             self._block(lines)
             return
@@ -141,13 +141,13 @@ class Session:
 
     @property
     def _stopped(self) -> BuiltTree:
-        """The tree, if nothing works on it."""
+        """The tree; raises ``ParameterError`` if there is none or the solver is running."""
         if self._tree is None:
             raise ParameterError(
-                "There is no tree: set_range, set_board, set_pot, set_eff_stack, add_line, build_tree."
+                "There is no tree. Build one with set_range, set_board, set_pot, set_eff_stack, add_line, build_tree."
             )
         if self._runs.running:
-            raise ParameterError("The solver is running: stop it, or wait_for_solver.")
+            raise ParameterError("The solver is running. Send stop or wait_for_solver first.")
         if self._runs.point is not None:
             self._tree.advance(self._runs.point)
             self._runs.point = None
@@ -172,9 +172,9 @@ class Session:
         fields = self._setup.fields
         for name in NEEDED:
             if name not in fields:
-                raise ParameterError(f"There is no {name.replace('_', ' ')} yet: set it before build_tree.")
+                raise ParameterError(f"The {name.replace('_', ' ')} is not set. Set it before build_tree.")
         if not self._setup.count:
-            raise ParameterError("There are no lines yet: give add_line commands before build_tree.")
+            raise ParameterError("There are no lines. Send add_line commands before build_tree.")
         made, notes = spot_of_setup(self._setup, fields, Header())
         self._free_tree("")
         self._tree = BuiltTree(load_spot(make_spot(made)))
@@ -189,7 +189,7 @@ class Session:
         amount, _, unit = rest.partition(" ")
         if rest and unit.strip() not in UNITS:
             raise ParameterError(
-                f"The command go takes nothing, or such as go 10 seconds, go 100 steps; got {quoted(rest)}."
+                f"The command go takes no argument or a limit such as go 10 seconds, go 100 steps; got {quoted(rest)}."
             )
         pot, target = float(tree.game.spot.pot), self._setup.target
         limits = {"nash_conv": nash_conv_of(target, pot)} if target else {}
@@ -207,7 +207,9 @@ class Session:
 
     def _wait(self, _: str) -> None:
         if self._runs.running and self._endless:
-            raise ParameterError("The solver would run for ever: set_accuracy before go, or give go a limit; or stop.")
+            raise ParameterError(
+                "The solver has no limit and would run for ever. Send stop; next time set_accuracy or give go a limit."
+            )
         self._runs.wait()
 
     def _state(self, _: str) -> list[str]:

@@ -1,1 +1,1 @@
-"""A solved spot as people read it: nodes, hands, values of actions, equity."""
+"""Views of a solved spot for people: nodes, hands, values of actions, equity."""

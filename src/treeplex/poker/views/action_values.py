@@ -1,6 +1,6 @@
-"""Counterfactual values of all actions of a solved spot, kept in memory: one pass per player, then every node is there.
+"""Counterfactual values of all actions of a solved spot in memory: after one pass per player, every node is looked up.
 
-Where the numbers of an action are stored, its value is stored, too: [actions, hands] of every decision on every board.
+Values have the layout of the strategies: [actions, hands] for every decision on every board.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Array = npt.NDArray[Any]
 
 
 class NodeValues:
-    """Values if both play their strategies, and values if a player responds best from there on."""
+    """Values of all actions under both strategies, and under a best response of one player from there on."""
 
     def __init__(self, game: HoldemGame, playing: Playing, storage: str, threads: int) -> None:
         self.storage = "float32" if np.issubdtype(np.dtype(storage), np.integer) else storage
@@ -45,24 +45,24 @@ class NodeValues:
             (stub, stub), Sources(first, second), Locked(playing.frozen.where, Sources(locked, other))
         )
         self._game, self._threads, self._making = game, threads, threading.Lock()
-        self._found: dict[tuple[int, bool], Array] = {}
+        self._cache: dict[tuple[int, bool], Array] = {}
         self._decisions = by_node(game)
 
     @property
     def bytes(self) -> int:
-        """What is held."""
-        return sum(values.nbytes for values in (*self._found.values(), *self.playing.source))
+        """Memory that strategies and cached values take."""
+        return sum(values.nbytes for values in (*self._cache.values(), *self.playing.source))
 
     def values(self, player: int, *, best: bool = False) -> Array:
-        """Of all actions of ``player``, where its numbers are stored; the first call takes a pass over the tree."""
+        """Return the values of all actions of ``player``, in the layout of its strategy; the first call runs a pass."""
         with self._making:
-            if (player, best) not in self._found:
-                self._found[player, best] = self._pass(player, BEST_KEPT if best else VALUE_KEPT)
-            return self._found[player, best]
+            if (player, best) not in self._cache:
+                self._cache[player, best] = self._pass(player, BEST_KEPT if best else VALUE_KEPT)
+            return self._cache[player, best]
 
     def has_room(self, player: int, *, best: bool = False) -> bool:
-        """Return whether best replies are known or fit into memory; ``Reader.ev`` computes them by node if not."""
-        return not best or (player, best) in self._found or self._bytes_of(player) <= available()
+        """Return whether best-response values are cached or fit in memory; else ``Reader.ev`` computes single nodes."""
+        return not best or (player, best) in self._cache or self._bytes_of(player) <= available()
 
     def _bytes_of(self, player: int) -> int:
         return self._game.elements(player) * np.dtype(self.storage).itemsize
@@ -72,7 +72,7 @@ class NodeValues:
         need, free = self._bytes_of(player), available()
         if need > free:
             raise GameError(
-                f"The values of all nodes take {need / GIB:,.1f} GiB, but only {free / GIB:,.1f} GiB are free; close"
+                f"The values of all nodes take {need / GIB:,.1f} GiB, but only {free / GIB:,.1f} GiB are free. Close"
                 " other runs, or look at single nodes with treeplex holdem show."
             )
         values, learners = np.zeros(game.elements(player), storage), list(self.playing.learners)
@@ -82,18 +82,20 @@ class NodeValues:
         return values
 
     def rows(self, decision: Decision, depth: int, board: int, player: int, *, best: bool = False) -> Floats:
-        """[actions, H] of the player who acts, or [1, H]: what the decision is worth to the other player's hands."""
+        """Return values [actions, H] if ``player`` acts, else the decision's value [1, H] to the waiting player."""
         if player == decision.player:
             slot, count = decision.slot, len(decision.node.actions)
-        elif decision.sequences[player] >= 0:  # all that follows its last action is behind this decision
+        elif decision.sequences[player] >= 0:  # everything after its last action passes through this decision
             slot, count = decision.sequences[player], 1
         else:  # the first decision of a street, before the other player has acted on it
             children = [self._decisions[id(child)][1] for child in decision.node.children]
-            return np.sum([self.worth(child, depth, board, best=best) for child in children], axis=0, keepdims=True)
+            return np.sum(
+                [self.decision_value(child, depth, board, best=best) for child in children], axis=0, keepdims=True
+            )
         return self._cut(self.values(player, best=best), player, slot, count, depth, board)
 
-    def worth(self, decision: Decision, depth: int, board: int, *, best: bool = False) -> Floats:
-        """[H] what a decision is worth to the hands of the player who acts."""
+    def decision_value(self, decision: Decision, depth: int, board: int, *, best: bool = False) -> Floats:
+        """Return the value [H] of a decision to the hands of the player who acts."""
         player = decision.player
         values = self.rows(decision, depth, board, player, best=best)
         source = self._cut(self.playing.source[player], player, decision.slot, len(values), depth, board)
@@ -111,7 +113,7 @@ class NodeValues:
 
 
 def locked_hands(game: HoldemGame, frozen: Locked, decision: Decision, depth: int, board: int) -> npt.NDArray[np.bool_]:
-    """[H] which hands of a stored board play a locked strategy at a decision."""
+    """Return a mask [H] of the hands of a stored board that play a locked strategy at a decision."""
     player, (where, rows) = decision.player, frozen
     hands, actions = game.boards[depth].hands[player], len(decision.node.actions)
     width = int(hands.start[board + 1] - hands.start[board])

@@ -1,4 +1,4 @@
-"""Equity: the share of the pot that a hand wins if nobody bets any more, by a pass over the cards to come."""
+"""Equity: the fraction of the pot that a hand wins if nobody bets any more, from one pass over the cards to come."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Array = npt.NDArray[Any]
 
 
 class Equity:
-    """The cards of a spot in a game in which everybody checks."""
+    """A spot's cards in a game in which both players always check."""
 
     def __init__(self, game: HoldemGame, storage: str, threads: int) -> None:
         free = replace(game.spot, rake_rate=0.0, rake_cap=None)
@@ -36,18 +36,20 @@ class Equity:
         self._playing = Playing((stub, stub), Sources(none, none), no_locks(self._game, storage))
 
     def at(self, position: Position, player: int, reach: Floats, opponent: Floats) -> Floats:
-        """[1326] of the hands of ``player`` against the opponent's, over all cards that may come."""
+        """Return the equity [1326] of the hands of ``player`` against the opponent's, over all cards to come."""
         game, depth, board = self._game, position.depth, position.board
         runner = engine(game, self._storage, self._threads)
         start = self._start(position, player, reach, opponent)
-        taken = runner.snapshot(depth, board, player) if depth else None
+        snapshot = runner.snapshot(depth, board, player) if depth else None
         passes = [(player, VALUE, 0)]
-        values = runner.run(self._playing, plain_rule(), passes, taken, start, keep=taken is None)
+        values = runner.run(self._playing, plain_rule(), passes, snapshot, start, keep=snapshot is None)
         width = int(game.boards[depth].hands[player].start[board + 1] - game.boards[depth].hands[player].start[board])
-        return self._shares(position, player, values[0, :width] if taken is None else taken.value[:width], opponent)
+        return self._shares(
+            position, player, values[0, :width] if snapshot is None else snapshot.value[:width], opponent
+        )
 
     def below(self, position: Position, player: int, reach: Floats, opponent: Floats) -> Callable[[Position], Floats]:
-        """Return the same after any next card, if nobody has bet since ``position``; one pass is for all cards."""
+        """Return a function of the position after any next card, if nobody has bet since; all cards share one pass."""
         game = self._game
         values, learners = np.zeros(game.elements(player), self._storage), list(self._playing.learners)
         learners[player] = learners[player]._replace(regret=values)
@@ -64,7 +66,7 @@ class Equity:
         return after
 
     def _start(self, position: Position, player: int, reach: Floats, opponent: Floats) -> tuple[Array, Array]:
-        """Both players' weights as the hands of the first board stand."""
+        """Return both players' weights, in the order of the first board's hands."""
         moved = hand_numbers(HAND_CARDS // 4 * 4 + np.array(position.suits)[HAND_CARDS % 4])
         work = engine(self._game, self._storage, self._threads).start[0].dtype
         weights = (reach, opponent) if player == 0 else (opponent, reach)
@@ -78,7 +80,7 @@ class Equity:
     def _shares(
         self, position: Position, player: int, won: Array, opponent: Floats, scaled: Floats | None = None
     ) -> Floats:
-        """Return the winnings as fractions of the pot, for hands of the board as it was named."""
+        """Return the winnings as fractions of the pot, by hand of the board that the user named."""
         game = self._game
         hands = game.boards[position.depth].hands[player]
         begin, count = int(hands.start[position.board]), int(hands.held[position.board])
@@ -88,32 +90,32 @@ class Equity:
         whole = opponent if scaled is None else scaled
         unit = float(of_order_one(whole).max(initial=0.0)) / (float(whole.max(initial=0.0)) or 1.0)
         pot = game.spot.chips(game.spot.pot) * chance_of(game, position.depth)
-        return np.clip(0.5 + per_meeting(named / pot, unit * opponent), 0.0, 1.0)  # rounding may step over
+        return np.clip(0.5 + per_compatible(named / pot, unit * opponent), 0.0, 1.0)  # rounding may leave the interval
 
 
 def chance_of(game: HoldemGame, depth: int) -> float:
-    """What reach has been multiplied by for the cards dealt on so many streets."""
+    """Return the factor of reach for the cards dealt on the first ``depth`` streets."""
     first = STREETS.index(game.spot.street)
     return float(np.prod(game.chances[first : first + depth]))
 
 
-def met(opponent: Floats) -> Floats:
-    """[1326] what the opponent holds that shares no card with a hand."""
+def compatible(opponent: Floats) -> Floats:
+    """Return the opponent's weight [1326] of hands that share no card with a hand."""
     by_card = np.zeros(52)
     np.add.at(by_card, HAND_CARDS[:, 0], opponent)
     np.add.at(by_card, HAND_CARDS[:, 1], opponent)
     return np.maximum(opponent.sum() - by_card[HAND_CARDS[:, 0]] - by_card[HAND_CARDS[:, 1]] + opponent, 0.0)
 
 
-def per_meeting(values: Floats, opponent: Floats) -> Floats:
-    """What a hand gains each time it meets a hand of the opponent; nan where it hardly ever does."""
-    often = met(opponent)
+def per_compatible(values: Floats, opponent: Floats) -> Floats:
+    """Return values per unit of compatible opponent weight; nan where that weight is almost zero."""
+    often = compatible(opponent)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(often > 1e-12 * max(often.max(), 1e-300), values / often, np.nan)
 
 
 def _checks(street: int) -> BettingNode:
-    """A betting tree in which both players check on every street from here on."""
+    """Build a betting tree in which both players check on every street from here on."""
     last = len(STREETS) - 1
     node = BettingNode(SHOWDOWN, last, 0)
     for now in range(last, street - 1, -1):

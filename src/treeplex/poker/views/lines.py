@@ -1,4 +1,4 @@
-"""Lines in a solved spot: the decisions and the stored boards that they lead to."""
+"""Lines in a solved spot: resolve them to decisions and stored boards."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class PathStep(NamedTuple):
 
 
 class Position(NamedTuple):
-    """A public node. Hands of the board that was named become hands of the stored board by changing suits."""
+    """A public node. Relabelling suits turns hands of the board that the user named into hands of the stored board."""
 
     node: BettingNode
     depth: int  # streets dealt since the start
-    board: int  # among the stored boards of that street
-    cards: tuple[int, ...]  # the board as it was named
-    suits: Suits  # what each suit is on the stored board
+    board: int  # index among the stored boards of that street
+    cards: tuple[int, ...]  # the board as the user named it
+    suits: Suits  # the stored board's suit for each suit
     steps: tuple[PathStep, ...]
 
 
@@ -42,7 +42,7 @@ def follow(game: HoldemGame, line: str) -> Position:
 
 
 def decision_at(game: HoldemGame, position: Position) -> Decision:
-    """Return the decision of a position; a ``ParameterError`` if no player acts there."""
+    """Return the decision of a position; raise ``ParameterError`` if no player acts there."""
     lines.require_decision(position.node)
     return _decision(game, position.node, position.depth)
 

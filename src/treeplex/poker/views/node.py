@@ -1,6 +1,6 @@
 """The one schema of a node of a solved spot: JSON of the CLI, the web and reports.
 
-A text beside a type (``Annotated``) is the field's description in the schema of the web.
+The text of an ``Annotated`` type is the field's description in the OpenAPI schema.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ Player = Literal["oop", "ip"]
 
 @dataclass(frozen=True)
 class Row:
-    """A hand, or a class of hands, at a decision; ``None``: not known, because it never meets the opponent here."""
+    """A hand, or a class of hands, at a decision; ``None``: unknown, since the hand never faces the opponent here."""
 
     hand: str
-    reach: float  # of its weight in the range; of a class, the sum over its hands
-    share: float  # of all deals that get here
+    reach: float  # fraction of its weight in the range; for a class, the sum over its hands
+    share: float  # fraction of all deals that get here
     strategy: tuple[float, ...]  # how often each action is taken
-    ev: tuple[float | None, ...]  # of each action: chips taken of the pot from here on, if the hand plays on well
-    value: float | None  # the same, acting by its strategy
-    equity: float | None  # of the pot if nobody bets any more
-    indifferent: bool  # are two actions or more as good as the best, within the view's ``tolerance``?
+    ev: tuple[float | None, ...]  # per action: chips won from the pot from here on, if the hand plays on well
+    value: float | None  # chips won from the pot from here on, acting by its strategy
+    equity: float | None  # fraction of the pot if nobody bets any more
+    indifferent: bool  # two or more actions are as good as the best, within the view's ``tolerance``
 
 
 _Class = TypedDict("_Class", {"class": NotRequired[str]})
 
 
 class Hand(_Class):
-    """A hand, or a class of hands: a ``Row`` and what the web shows beside it."""
+    """A hand, or a class of hands: a ``Row`` with the extra fields of the web page."""
 
     hand: NotRequired[str]
     reach: float
@@ -50,7 +50,7 @@ class Hand(_Class):
 
 
 class Summary(TypedDict):
-    """A decision, as ``treeplex holdem show --json`` prints it."""
+    """The JSON of a decision that ``treeplex holdem show --json`` prints."""
 
     line: str
     board: str
@@ -64,7 +64,7 @@ class Summary(TypedDict):
 
 
 class NodeAction(TypedDict):
-    """An action of a decision."""
+    """An action of a decision, and the line it leads to."""
 
     name: str
     label: str
@@ -76,7 +76,7 @@ class NodeAction(TypedDict):
 
 
 class Range(TypedDict):
-    """All hands of a player at a node."""
+    """Totals over a player's hands at a node."""
 
     combos: float
     ev: float | None
@@ -121,19 +121,19 @@ class Node(TypedDict):
 
 
 def hand_of(row: Row) -> Hand:
-    """Return a hand as the CLI prints it."""
+    """Return a row as the dictionary that the CLI prints."""
     return cast(Hand, dict(vars(row)))
 
 
 def node_hand(row: Row, pot: float) -> Hand:
-    """Return a hand of a node."""
+    """Return a row of one hand as a dictionary for the web."""
     high, first, low, second = row.hand
     name = high + low + ("" if high == low else "s" if first == second else "o")
     return {**hand_of(row), "class": name, "realisation": realisation(row.value, row.equity, pot)}
 
 
 def node_class(row: Row, pot: float, full: float) -> Hand:
-    """Return a class of hands of a node."""
+    """Return a row of a class as a dictionary for the web; ``full`` is the fraction of its weight that gets here."""
     part = realisation(row.value, row.equity, pot)
     shown: Hand = {**hand_of(row), "class": row.hand, "realisation": part, "full": full}
     del shown["hand"]
@@ -141,10 +141,10 @@ def node_class(row: Row, pot: float, full: float) -> Hand:
 
 
 def range_of(reach: Floats, ev: float | None, equity: float | None, pot: float) -> Range:
-    """Return a player's range at a node."""
+    """Return the totals of a player's range at a node."""
     return {"combos": float(reach.sum()), "ev": ev, "equity": equity, "realisation": realisation(ev, equity, pot)}
 
 
 def realisation(ev: float | None, equity: float | None, pot: float) -> float | None:
-    """EV as a fraction of what equity would take of the pot."""
+    """Return EV as a fraction of equity times the pot."""
     return None if ev is None or not equity else ev / (equity * pot)

@@ -1,4 +1,4 @@
-"""Reading the answer: strategy, EV and equity of any node, by line and hand."""
+"""Read a solution: strategy, EV and equity of any node, by line and hand."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ from treeplex.games.holdem.lines import name_of
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.poker.views.action_values import NodeValues, locked_hands
 from treeplex.poker.views.continuation import RARE, action_values, answered, avoided, waiting_values
-from treeplex.poker.views.equity import Equity, chance_of, met, per_meeting
+from treeplex.poker.views.equity import Equity, chance_of, compatible, per_compatible
 from treeplex.poker.views.lines import PathStep, Position, decision_at, follow
 from treeplex.poker.views.view import INDIFFERENT, View
 from treeplex.updates.reference import matched
 
 
 class Reader:
-    """Strategies of a solved spot; passes over the tree are run only when values are asked for."""
+    """Strategies of a solved spot. Passes over the tree run only when values are requested."""
 
     def __init__(self, game: HoldemGame, sources: Sources, frozen: Locked, storage: str, threads: int) -> None:
         stub = no_learner(storage)
         self.game, self._storage, self._threads, self._rule = game, storage, threads, plain_rule()
         self._playing = Playing((stub, stub), sources, frozen)
         self.node_values: NodeValues | None = None
-        self.accuracy = INDIFFERENT  # of the pot: what strategies are good for
+        self.accuracy = INDIFFERENT  # fraction of the pot within which EVs are known
 
     @cached_property
     def equities(self) -> Equity:
-        """Shares of the pot if nobody bets any more."""
+        """Fractions of the pot that hands win if nobody bets any more."""
         return Equity(self.game, self._storage, self._threads)
 
     def keep(self) -> NodeValues:
-        """From now on values of nodes are looked up: a pass for each player, when they are first asked for."""
+        """Cache the values of all nodes from now on; each player's take one pass at their first use."""
         if self.node_values is None:
             self.node_values = NodeValues(self.game, self._playing, self._storage, self._threads)
         return self.node_values
@@ -53,9 +53,9 @@ class Reader:
         return f"Reader({self.game!r}, {self._storage})"
 
     def at(self, line: str = "", player: int | str | None = None) -> View:
-        """The decision that ``line`` leads to, such as ``"check, bet 75%, raise"``; dealt cards are named too.
+        """Return the decision that ``line`` leads to, such as ``"check, bet 75%, raise"``; dealt cards are part of it.
 
-        ``player``: whose hands, ``"oop"`` or ``"ip"``; by default those of the player to act.
+        ``player``: the player whose hands to show, ``"oop"`` or ``"ip"``; by default the player to act.
         """
         position = follow(self.game, line)
         if position.node.kind != DECISION:
@@ -90,9 +90,9 @@ class Reader:
     def _values(
         self, position: Position, decision: Decision, player: int, reach: Floats, opponent: Floats, strategy: Floats
     ) -> tuple[Floats, Floats, Floats]:
-        """EV of each action and of each hand if it plays on well, and of each hand if it plays its own strategy.
+        """Return EV per action and per hand if the hand plays on well, and per hand if it plays its own strategy.
 
-        [actions, 1326], [1326], [1326]; see ``poker.views.continuation``.
+        Shapes are [actions, 1326], [1326], [1326]. See ``poker.views.continuation``.
         """
         node, weights = decision.node, self.game.spot.weights(player)
         played, best = (self.ev(position, decision, player, opponent, best=best) for best in (False, True))
@@ -114,7 +114,7 @@ class Reader:
         return ev, values, own
 
     def _is_avoided(self, position: Position, player: int) -> bool:
-        """Do locks keep the whole range of ``player`` from the line to a position?"""
+        """Return whether locks keep the whole range of ``player`` off the line to a position."""
         for number, step in enumerate(position.steps):
             if step.decision.player == player:
                 at = Position(
@@ -126,12 +126,12 @@ class Reader:
         return False
 
     def locked(self, at: Position | PathStep, decision: Decision) -> npt.NDArray[np.bool_]:
-        """[1326] which hands of the player who acts play a locked strategy at a decision."""
+        """Return a mask [1326] of the acting player's hands that play a locked strategy at a decision."""
         stored = locked_hands(self.game, self._playing.frozen, decision, at.depth, at.board)
         return self.expand(stored[None].astype(np.float64), at, decision.player)[0] > 0.0
 
     def frequencies(self, line: str = "") -> list[float]:
-        """How often each action of a decision is taken, over all hands that get there."""
+        """Return the frequency of each action of a decision, over all hands that get there."""
         position = follow(self.game, line)
         decision = decision_at(self.game, position)
         player = decision.player
@@ -140,63 +140,63 @@ class Reader:
         return [float(np.nansum(shares * row)) for row in rows]
 
     def value(self, player: int) -> float:
-        """What ``player`` takes of the pot on average."""
-        return self._taken([(player, layout.VALUE)])[0]
+        """Return the average number of chips that ``player`` wins from the pot."""
+        return self._winnings([(player, layout.VALUE)])[0]
 
     def evaluation(self) -> Evaluation:
-        """Value and NashConv in chips. Both players share the pot: player 0's value is what it takes on average.
+        """Return value and NashConv in chips. Player 0's value is the average number of chips it wins from the pot.
 
-        At a decision whose strategy is locked, a best response plays that strategy, too. With rake, NashConv is still
-        the sum of both gains, but the value is only what these two strategies give to player 0.
+        At a locked decision a best response also plays the locked strategy. With rake, NashConv is still the sum of
+        both gains, but the value is only what these two strategies give to player 0.
         """
-        return evaluate_passes(self.game, self._found)
+        return evaluate_passes(self.game, self._run_passes)
 
     @property
     def sources(self) -> Sources:
-        """What strategies are shares of."""
+        """The arrays that strategies are normalised from."""
         return self._playing.source
 
     def best_response_value(self, player: int) -> float:
-        """What a best response of ``player`` takes of the pot on average."""
-        return self._taken([(player, layout.BEST)])[0]
+        """Return the average number of chips that a best response of ``player`` wins from the pot."""
+        return self._winnings([(player, layout.BEST)])[0]
 
     def best_response_values(self) -> tuple[float, float]:
-        """The same for both players, each against the other's strategy."""
-        first, second = self._taken([(0, layout.BEST), (1, layout.BEST)])
+        """Return the best-response values of both players, each against the other's strategy."""
+        first, second = self._winnings([(0, layout.BEST), (1, layout.BEST)])
         return first, second
 
     def responses(self, player: int, line: str) -> tuple[float, Floats]:
-        """What a best response of ``player`` takes, and [actions, H] what each action of a decision adds to it by hand.
+        """Return the best-response value of ``player``, and by hand [actions, H] what each action contributes to it.
 
-        The decision is on the first street. Of each hand's actions the best one is part of what is taken.
+        The decision is on the first street. The best-response value includes only each hand's best action.
         """
         game = self.game
         decision = decision_at(game, follow(game, line))
         runner = engine(game, self._storage, self._threads)
         with runner.busy:
-            (taken,) = self._taken([(player, layout.BEST)], runner)
+            (winnings,) = self._winnings([(player, layout.BEST)], runner)
             _, rows = runner.rows(player)
         first = game.streets[0].roots + decision.slot
         values = rows[first : first + len(decision.node.actions)].astype(np.float64)
-        return taken, values * game.weights(player) * (game.spot.chip / game.combinations)
+        return winnings, values * game.weights(player) * (game.spot.chip / game.combinations)
 
-    def _taken(self, passes: list[tuple[int, int]], runner: SubgameEngine | None = None) -> list[float]:
-        """What the player of each pass takes of the pot on average."""
-        return pot_shares(self.game, passes, self._found(passes, runner))
+    def _winnings(self, passes: list[tuple[int, int]], runner: SubgameEngine | None = None) -> list[float]:
+        """Return the average number of chips that the player of each pass wins from the pot."""
+        return pot_shares(self.game, passes, self._run_passes(passes, runner))
 
-    def _found(self, passes: list[tuple[int, int]], runner: SubgameEngine | None = None) -> Floats:
+    def _run_passes(self, passes: list[tuple[int, int]], runner: SubgameEngine | None = None) -> Floats:
         runner = runner or engine(self.game, self._storage, self._threads)
         return runner.run(self._playing, self._rule, [(player, mode, 0) for player, mode in passes], keep=True)
 
     def equity(self) -> tuple[float, float]:
-        """Each player's share of the pot if nobody bets at all."""
+        """Return each player's fraction of the pot if nobody bets at all."""
         position = follow(self.game, "")
         reach, opponent = self.reach(position, 0), self.reach(position, 1)
         first = float(np.nansum(shares_of(reach, opponent) * self.equities.at(position, 0, reach, opponent)))
         return first, 1.0 - first
 
     def reach(self, position: Position, player: int) -> Floats:
-        """[1326] a player's weights, times the probabilities of its actions on the way."""
+        """Return a player's reach [1326]: its weights times the probabilities of its actions on the path."""
         weights = self.game.spot.weights(player)
         weights[np.isin(HAND_CARDS, position.cards).any(axis=1)] = 0.0
         for step in position.steps:
@@ -205,7 +205,7 @@ class Reader:
         return weights
 
     def strategy(self, decision: Decision, at: Position | PathStep) -> Floats:
-        """[actions, H] the strategy of a stored board's decision."""
+        """Return the strategy [actions, H] of a decision on a stored board."""
         hands = self.game.boards[at.depth].hands[decision.player]
         width = int(hands.start[at.board + 1] - hands.start[at.board])
         start = int(hands.storage[at.board]) + decision.slot * width
@@ -214,7 +214,7 @@ class Reader:
         return matched(rows.astype(np.float64))
 
     def expand(self, rows: Floats, at: Position | PathStep, player: int, empty: float = 0.0) -> Floats:
-        """Rows over a stored board's hands as rows over the 1,326 hands of the board that was named."""
+        """Return rows over a stored board's hands as rows over the 1,326 hands of the board that the user named."""
         hands = self.game.boards[at.depth].hands[player]
         begin, count = int(hands.start[at.board]), int(hands.held[at.board])
         stored = np.full((len(rows), HANDS), empty)
@@ -224,39 +224,39 @@ class Reader:
     def ev(
         self, position: Position, decision: Decision, player: int, opponent: Floats, *, best: bool = False
     ) -> Floats:
-        """[actions, 1326] chips taken of the pot from a decision on; [1, 1326] of the player who is not to act.
+        """Return chips won from the pot from a decision on: [actions, 1326], or [1, 1326] for the waiting player.
 
-        ``opponent``: reach of the other player's hands. ``best``: if ``player`` replies best afterwards, instead of
-        playing its own strategy.
+        ``opponent``: reach of the other player's hands. ``best``: ``player`` plays a best response afterwards, instead
+        of its own strategy.
         """
         game, node, acts = self.game, decision.node, player == decision.player
         if self.node_values is not None and self.node_values.has_room(player, best=best):
             rows = self.node_values.rows(decision, position.depth, position.board, player, best=best)
             weights = game.spot.weights(1 - player)
             unit = float(of_order_one(weights).max() / weights.max()) * chance_of(game, position.depth)
-            gained = per_meeting(self.expand(rows, position, player, np.nan), unit * opponent)
+            gained = per_compatible(self.expand(rows, position, player, np.nan), unit * opponent)
         else:
             gained = self._gained(position, decision, player, layout.BEST if best else layout.VALUE)
         put_in = game.spot.pot / 2 + node.paid + (0 if acts else node.to_call)
         chips = game.spot.chip * gained + put_in
         for k, action in enumerate(node.actions if acts else []):
             if action.kind == "fold":
-                chips[k, ~np.isnan(chips[k])] = 0.0  # whatever rounding says
+                chips[k, ~np.isnan(chips[k])] = 0.0  # exactly zero, in spite of rounding
         return chips
 
     def _gained(self, position: Position, decision: Decision, player: int, mode: int) -> Floats:
-        """[actions or 1, 1326] chips beside half of the pot, from one pass: ``mode`` is ``VALUE`` or ``BEST``."""
+        """Return chips won net of half the pot [actions or 1, 1326], from a pass in ``mode`` ``VALUE`` or ``BEST``."""
         game, depth, board, node = self.game, position.depth, position.board, decision.node
         runner = engine(game, self._storage, self._threads)
-        taken = runner.snapshot(depth, board, player) if depth else None
-        whole = self._rule._replace(prune=False)  # rows that nobody reaches are written, too
+        snapshot = runner.snapshot(depth, board, player) if depth else None
+        whole = self._rule._replace(prune=False)  # write also the rows that no hand reaches
         hands = game.boards[depth].hands
         width, wide = (int(hands[who].start[board + 1] - hands[who].start[board]) for who in (player, 1 - player))
         with runner.busy:
-            runner.run(self._playing, whole, [(player, mode, 0)], taken)
+            runner.run(self._playing, whole, [(player, mode, 0)], snapshot)
             reach, value = runner.rows(player)
-        if taken is not None:
-            reach, value = taken.reach.reshape(-1, wide), taken.value.reshape(-1, width)
+        if snapshot is not None:
+            reach, value = snapshot.reach.reshape(-1, wide), snapshot.value.reshape(-1, width)
         tile = runner.betting(depth, player).tile
         part = int(np.searchsorted(tile[:, layout.ROOT], decision.root, side="right")) - 1
         ends = int(tile[part + 1, layout.ROOT])
@@ -268,17 +268,17 @@ class Reader:
         first, count = (ends + decision.slot, len(node.actions)) if player == decision.player else (own, 1)
         opponent = self.expand(reach[theirs : theirs + 1].astype(np.float64), position, 1 - player)[0]
         spread = self.expand(value[first : first + count].astype(np.float64), position, player, np.nan)
-        return per_meeting(spread, opponent)
+        return per_compatible(spread, opponent)
 
 
 def _player(player: int | str) -> int:
-    """By number or by name."""
+    """Return a player's number from its number or name."""
     if not isinstance(player, bool) and player in (0, 1, *PLAYERS):
         return PLAYERS.index(player) if isinstance(player, str) else int(player)
     raise ParameterError(f"The 'player' parameter must be oop or ip, got {player!r:.80}.")
 
 
 def shares_of(reach: Floats, opponent: Floats) -> Floats:
-    """[1326] how often each hand is dealt, of all deals that get here."""
-    weight = of_order_one(reach) * met(of_order_one(opponent))
+    """Return the fraction [1326] of all deals that get here with each hand."""
+    weight = of_order_one(reach) * compatible(of_order_one(opponent))
     return weight / max(float(weight.sum()), 1e-300)

@@ -1,4 +1,4 @@
-"""A decision of a solved spot as people look at it: what every hand does and is worth, in one selection of rows."""
+"""A decision of a solved spot for people: strategy, EV and equity of every hand, as a selection of rows."""
 
 from __future__ import annotations
 
@@ -21,35 +21,35 @@ from treeplex.games.holdem.spot import PLAYERS
 from treeplex.html import html_table
 from treeplex.poker.views.node import Row, Summary, hand_of
 
-INDIFFERENT: Final = 0.001  # of the pot, at least: actions whose EVs differ by less are as good as each other
+INDIFFERENT: Final = 0.001  # smallest fraction of the pot: actions whose EVs differ by less are equally good
 MOST_SHOWN: Final = 20  # classes of hands in a notebook
 ORDERS: Final = ("class", "reach", "ev", "equity")
-"""How rows may be sorted, beside by how often an action is taken."""
+"""Orders of rows, besides the frequency of an action."""
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """One player's hands at a decision; arrays over the 1,326 hands, zero or nan where a hand cannot be held.
+    """One player's hands at a decision; arrays over the 1,326 hands, zero or nan where a hand is impossible.
 
-    Of the player who is not to act: no actions, and so no strategy and no EV per action.
+    The waiting player has no actions here, and so no strategy and no EV per action.
     """
 
     line: str
     board: tuple[int, ...]
     pot: float
-    player: int  # whose hands these are
-    to_act: int  # who decides
+    player: int  # owner of the hands
+    to_act: int  # the player who decides
     actions: list[Action]
-    names: list[str]  # actions with their share of the pot
-    reach: Floats  # [1326] how often the player gets here with a hand, of its weight in the range
-    opponent: Floats  # [1326] the same for the other player
-    share: Floats  # [1326] of all deals that get here; sums to 1
+    names: list[str]  # actions with their size in per cent of the pot
+    reach: Floats  # [1326] how often the player gets here with a hand, times its weight in the range
+    opponent: Floats  # [1326] reach of the other player
+    share: Floats  # [1326] fraction of all deals that get here; sums to 1
     strategy: Floats  # [actions, 1326]
-    ev: Floats  # [actions, 1326] chips taken of the pot from here on, playing on well: ``poker.views.continuation``
-    values: Floats  # [1326] the same, acting by the strategy
-    played: Floats  # [1326] chips taken of the pot from here on, playing the strategy at every decision to come
-    equity: Floats  # [1326] of the pot if nobody bets any more
-    accuracy: float = INDIFFERENT  # of the pot: actions whose EVs differ by less are as good as each other
+    ev: Floats  # [actions, 1326] chips won from here on, playing on well: ``poker.views.continuation``
+    values: Floats  # [1326] chips won from here on, acting by the strategy and playing on well
+    played: Floats  # [1326] chips won from here on, playing the strategy at every decision to come
+    equity: Floats  # [1326] fraction of the pot if nobody bets any more
+    accuracy: float = INDIFFERENT  # fraction of the pot: actions whose EVs differ by less are equally good
 
     def __repr__(self) -> str:
         board, where = " ".join(card_name(card) for card in self.board), self.line or "root"
@@ -59,7 +59,7 @@ class View:
         return text if len(text) < 280 else text[:275] + " ...)"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: classes of hands, those that come here most first."""
+        """Return the notebook's table of classes of hands, the most frequent first."""
         rows = [
             (row.hand, *(f"{100 * x:.0f}%" for x in row.strategy), _words(row.value), _words(row.equity))
             for row in self.rows(sort="reach", most=MOST_SHOWN, by_class=True)
@@ -67,50 +67,50 @@ class View:
         return html_table(repr(self), ("hand", *self.names, "EV", "equity"), rows)
 
     def __getitem__(self, name: str) -> Row:
-        """The row of a hand such as ``"AsAh"``, or of a class or range, summed up, such as ``"AKs"``."""
+        """Return the row of a hand such as ``"AsAh"``, or the summed row of a class or range such as ``"AKs"``."""
         hands = self.hands(name)
         if not hands:
             raise ParameterError(f"No hand of {name!r:.80} is in {PLAYERS[self.player]}'s range at this decision.")
         return self._row(hand_name(hands[0]), hands) if len(hands) == 1 else self._row(name, hands)
 
     def totals(self) -> dict[str, float]:
-        """How often each action is taken, over all hands."""
+        """Return the frequency of each action over all hands."""
         shares = (self.strategy * self.share).sum(axis=1)
         return {action.name: float(x) for action, x in zip(self.actions, shares, strict=True)}
 
     @property
     def short_names(self) -> list[str]:
-        """Bets by their share of the pot alone: ``bet 50%``; ``all-in``."""
+        """Action names with bets in per cent of the pot only: ``bet 50%``; ``all-in``."""
         pairs = zip(self.actions, self.names, strict=True)
         return [a.kind if a.kind == "all-in" else n.replace(f" {a.amount} (", " ").rstrip(")") for a, n in pairs]
 
     def hands(self, chosen: str | None = None) -> list[int]:
-        """The hands that get here, by class; only those of the range ``chosen``, if given."""
+        """Return the hands that get here, sorted by class; only those of the range ``chosen``, if it is set."""
         here = self.share > 0.0
         if chosen is not None:
             here &= parse_range(chosen, "hand") > 0.0
         return sorted(np.flatnonzero(here).tolist(), key=_by_class)
 
     def value(self, hand: int) -> float:
-        """What a hand takes of the pot from here on, playing its strategy."""
+        """Return the chips that a hand wins from here on, acting by its strategy."""
         return float(self.values[hand])
 
     @property
     def range_ev(self) -> float | None:
-        """Chips that the player takes of the pot if all hands play their strategies; both players' add up to it."""
+        """Chips that the player wins if all hands play their strategies; both players' values add up to the pot."""
         return average(self.played, self.share)
 
     @property
     def tolerance(self) -> float:
-        """Chips within which two actions are as good as each other."""
+        """Chips within which two actions are equally good."""
         return self.accuracy * self.pot
 
     def rows(
         self, chosen: str | None = None, sort: str = "class", most: int | None = None, *, by_class: bool = False
     ) -> list[Row]:
-        """The hands that get here, or sums ``by_class``: those of the range ``chosen``, and the first ``most`` of them.
+        """Return rows of the hands that get here, or of their classes: at most ``most``, of the range ``chosen``.
 
-        ``sort``: "class" (aces first), or, largest first, "reach", "ev", "equity" or how often an action is taken.
+        ``sort``: "class" (aces first), or, largest first, "reach", "ev", "equity" or the frequency of an action.
         """
         key = self._key(sort)
         hands = self.hands(chosen)
@@ -122,7 +122,7 @@ class View:
         return sorted((self._row(name, hands) for name, hands in groups.items()), key=key)[:most]
 
     def table(self, rows: Sequence[Row] | None = None) -> Table:
-        """One row per hand and action; of the player who is not to act, one per hand."""
+        """Return a table with one row per hand and action; for the waiting player, one per hand."""
         names: list[str | None] = [action.name for action in self.actions] or [None]
         empty: tuple[None, ...] = () if self.actions else (None,)
         flat = [
@@ -145,7 +145,7 @@ class View:
         return table(columns, {"hand": pa.string(), "action": pa.string(), "indifferent": pa.bool_()} | numbers)
 
     def summary(self, rows: Sequence[Row] | None = None) -> Summary:
-        """Return what ``treeplex holdem show --json`` prints."""
+        """Return the JSON that ``treeplex holdem show --json`` prints."""
         return {
             "line": self.line,
             "board": " ".join(card_name(card) for card in self.board),
@@ -162,7 +162,7 @@ class View:
         return self.rows() if rows is None else rows
 
     def _hand_rows(self, hands: list[int]) -> list[Row]:
-        """``_row`` of many single hands at once."""
+        """Return the rows of many single hands at once."""
         best = np.where(np.isnan(self.ev), -np.inf, self.ev).max(axis=0, initial=-np.inf)
         alike = (self.ev >= best - self.tolerance).sum(axis=0) > 1
         columns = [self.reach, self.share, *self.strategy, *self.ev, self.values, self.equity]
@@ -190,7 +190,7 @@ class View:
         )
 
     def _key(self, sort: str) -> Callable[[Row], float]:
-        """What rows are sorted by; ties stay in the order of classes."""
+        """Return the sort key of rows; ties stay in the order of classes."""
         fields = {"reach": "reach", "ev": "value", "equity": "equity"}
         if sort in fields:
             return lambda row: -_or_least(getattr(row, fields[sort]))
@@ -200,7 +200,7 @@ class View:
         return lambda row: -row.strategy[action]
 
     def _action(self, word: str) -> int:
-        """The action that a word names: ``bet 50``, ``bet 50%`` or, where there is one, ``bet``."""
+        """Return the action that a word names: ``bet 50``, ``bet 50%``, or ``bet`` if there is only one."""
         plain = " ".join(word.lower().split())
         kinds, amounts = ([getattr(action, field) for action in self.actions] for field in ("kind", "name"))
         for names in (amounts, self.names, self.short_names, kinds):
@@ -212,7 +212,7 @@ class View:
 
 @cache
 def class_of(hand: int) -> str:
-    """The class of a hand.
+    """Return the class of a hand.
 
     >>> class_of(0), class_of(1325)
     ('22', 'AA')
@@ -223,25 +223,25 @@ def class_of(hand: int) -> str:
 
 @cache
 def _by_class(hand: int) -> tuple[int, ...]:
-    """Aces first, pairs before suited before offsuit hands, then by suits."""
+    """Return a sort key: aces first, pairs before suited before offsuit hands, then by suits."""
     high, low = (int(card) for card in HAND_CARDS[hand])
     return (-(high // 4), -(low // 4), int(high % 4 != low % 4), -(high % 4), -(low % 4))
 
 
 def average(values: Floats, weights: Floats) -> float | None:
-    """Mean of the values that are known, by weight; ``None`` if none is."""
+    """Return the weighted mean of the known values, or ``None`` if none is known."""
     known = ~np.isnan(values) & (weights > 0.0)
     total = float(weights[known].sum())
     return float(values[known] @ weights[known]) / total if total > 0.0 else None
 
 
 def known_or_none(x: float) -> float | None:
-    """Return a number, or ``None`` in place of one that is not finite."""
+    """Return a number, or ``None`` if it is not finite."""
     return float(x) if np.isfinite(x) else None
 
 
 def _mean(values: Floats, share: Floats) -> float | None:
-    """Weighted by share, over what is known; a zero has no minus."""
+    """Return the weighted mean of the known values, without negative zeros."""
     known = ~np.isnan(values)
     if not known.any():
         return None

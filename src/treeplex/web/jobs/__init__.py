@@ -1,1 +1,1 @@
-"""Solves that are asked for: validated, queued on disk, carried out one at a time by processes of their own."""
+"""The queue of solves: validated, queued on disk, and run one at a time, each in its own process."""

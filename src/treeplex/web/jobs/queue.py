@@ -1,4 +1,4 @@
-"""The queue: jobs on disk, carried out one at a time, oldest first. It survives the server in every way it may end."""
+"""The queue: jobs on disk, run one at a time, oldest first. It survives any end of the server."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from treeplex.system import apart, interrupt
 from treeplex.web.directory import PLAIN, Directory
 from treeplex.web.jobs import record
 from treeplex.web.jobs.record import DONE, ENDED, FAILED, HOME, QUEUED, RUNNING, STOPPED, UNCONFIRMED, JobRecord
+from treeplex.web.jobs.requests import JobRequest
 from treeplex.web.jobs.signature import key_of, signature
-from treeplex.web.jobs.wanted import JobRequest
 from treeplex.web.refusals import RefusalError
 
 POLL: Final = 0.1  # seconds
-PATIENCE: Final = 20.0  # seconds that a worker has to keep its answer when the server ends
-MOST: Final = 200  # jobs that are listed; the oldest that have ended are forgotten
+GRACE: Final = 20.0  # seconds for a worker to save its answer when the server shuts down
+MOST: Final = 200  # jobs that are listed; the oldest finished jobs are deleted
 WORKER: Final = "treeplex.web.jobs.worker"
-FOREIGN: Final = "It came with the folder, not from you; start it if you trust it, or remove it."
+FOREIGN: Final = "This job came with the folder, not from you. Start it if you trust it, or remove it."
 
 
 class Queue:
-    """All jobs of a folder. Only one server has it."""
+    """All jobs of a folder, which only one server may serve."""
 
     def __init__(self, directory: Directory) -> None:
         self.directory = directory
@@ -40,40 +40,40 @@ class Queue:
         self._child: tuple[JobRecord, subprocess.Popen[str]] | None = None
         self._lock, self._wake, self._closing = threading.RLock(), threading.Event(), False
         self.hurried = False  # do not wait for the worker when closing
-        self._held = ExitStack()
+        self._locks = ExitStack()
         self._key = key_of()
-        self._told: dict[str, dict[str, Any]] = {}  # jobs that have ended
+        self._ended_payloads: dict[str, dict[str, Any]] = {}  # payloads of jobs that have ended
         self._thread = threading.Thread(target=self._run, name="queue", daemon=True)
 
     def hold(self) -> None:
-        """Be the only server of the folder; refused if there is another."""
+        """Lock the folder for this server; raise ``ParameterError`` if another server has it."""
         if self.home.is_symlink():
             raise ParameterError(f"The folder {self.home} is a symbolic link; delete it, or serve another folder.")
         try:
             self.home.mkdir(exist_ok=True)
-            self._held.enter_context(locked(self.home))
+            self._locks.enter_context(locked(self.home))
         except OSError as error:
             raise ParameterError(f"The folder {self.home} cannot be written: {reason(error)}.") from error
         except ParameterError:
             who = record.process_of(self.home)
             raise ParameterError(
-                f"The folder {self.directory.root} is served already, by process {who}; stop that, or serve another."
+                f"The folder {self.directory.root} is already served by process {who}; stop it, or serve another."
             ) from None
 
     def open(self) -> None:
-        """Find the jobs of earlier servers again, and go on with those that this user queued."""
+        """Read the jobs of earlier servers, and continue those that this user queued."""
         for job in record.read_jobs(self.home):
             self._jobs[job.job] = job
             if job.state in ENDED:
                 continue
             if hmac.compare_digest(job.signature.encode(), self._signature(job).encode()):
-                self._found(job)
+                self._restore(job)
             else:
                 job.state, job.error = UNCONFIRMED, FOREIGN
         self._thread.start()
 
     def close(self) -> None:
-        """End the worker with its checkpoint; the next server goes on with it."""
+        """Stop the worker with its checkpoint, so that the next server can continue the job."""
         self._closing = True
         self._wake.set()
         if self._thread.is_alive():
@@ -82,75 +82,75 @@ class Queue:
         if child is not None and child[1].poll() is None:
             with suppress(OSError):
                 interrupt(child[1].pid)
-            end = time.monotonic() + PATIENCE
+            end = time.monotonic() + GRACE
             while child[1].poll() is None and time.monotonic() < end and not self.hurried:
-                time.sleep(POLL)  # it has its own session, and ends by itself if nobody waits
+                time.sleep(POLL)  # the worker has its own session, and ends even if the server does not wait
         if child is not None and child[1].poll() is not None and self._is_over(child[0]):
             self._settle(child[0], child[1].returncode)
-        self._held.close()
+        self._locks.close()
 
     @property
     def is_busy(self) -> bool:
-        """Does a worker run?"""
+        """Whether a worker is running."""
         return self._child is not None
 
     def listed(self) -> list[dict[str, Any]]:
-        """All jobs, newest first."""
+        """Return all jobs, newest first."""
         with self._lock:
-            return [self._telling(job) for job in reversed(self._jobs.values())]
+            return [self._payload(job) for job in reversed(self._jobs.values())]
 
     def job_of(self, run: str) -> str | None:
-        """The job that works on a run or is going to."""
+        """Return the running or queued job of a run, if any."""
         with self._lock:
             at_work = [job for job in self._jobs.values() if job.state in (QUEUED, RUNNING)]
             return next((job.job for job in at_work if job.run == run), None)
 
     def rows_of(self, run: str) -> list[list[Any]]:
-        """The log of the job that works on a run, as far as it has come."""
+        """Return the log so far of the job that works on a run."""
         job = self.job_of(run)
         return [] if job is None else self._get(job).rows(self.home)
 
-    def add(self, what: str, wanted: JobRequest) -> dict[str, Any]:
-        """A new job, at the end."""
+    def add(self, what: str, requested: JobRequest) -> dict[str, Any]:
+        """Add a new job at the end of the queue."""
         with self._lock:
-            run = wanted.run or self._new_run(wanted.stem)
-            if wanted.run is not None and self.job_of(run or "") is not None:
-                raise RefusalError(409, f"A job works on the run {quoted(run)} already; stop it first.")
-            asked: dict[str, Any] = {"title": wanted.title, "request": wanted.request, "game": wanted.game}
-            asked |= {"pot": wanted.pot, "limits": dict(wanted.limits)}
-            job = JobRecord(self._new_job(), what, created=time.time(), run=run, **asked)
+            run = requested.run or self._new_run(requested.stem)
+            if requested.run is not None and self.job_of(run or "") is not None:
+                raise RefusalError(409, f"A job already works on the run {quoted(run)}; stop that job first.")
+            fields: dict[str, Any] = {"title": requested.title, "request": requested.request, "game": requested.game}
+            fields |= {"pot": requested.pot, "limits": dict(requested.limits)}
+            job = JobRecord(self._new_job(), what, created=time.time(), run=run, **fields)
             job.signature = self._signature(job)
             job.write(self.home)
             self._jobs[job.job] = job
             self._forget()
         self._wake.set()
-        return job.told(self.home)
+        return job.payload(self.home)
 
     def unconfirmed(self, name: str) -> JobRecord:
-        """A job that waits for a person to start it."""
+        """Return a job that waits for a person to start it."""
         job = self._get(name)
         if job.state != UNCONFIRMED:
-            raise RefusalError(409, f"The job {name} is {job.state}, not waiting for you to start it.")
+            raise RefusalError(409, f"The job {name} is {job.state} and does not wait for you to start it.")
         return job
 
-    def start(self, name: str, wanted: JobRequest) -> dict[str, Any]:
-        """Queue what an unconfirmed job asks for, in a folder of our own; its run goes on if there is one."""
+    def start(self, name: str, requested: JobRequest) -> dict[str, Any]:
+        """Queue the request of an unconfirmed job in a new folder, or continue its run if that exists."""
         with self._lock:
             job = self.unconfirmed(name)
-            if wanted.stem is not None and job.run is not None:
+            if requested.stem is not None and job.run is not None:
                 try:
                     self.directory.folder(job.run)
-                    wanted = wanted._replace(run=job.run)
+                    requested = requested._replace(run=job.run)
                 except RefusalError:
                     if not PLAIN.fullmatch(job.run):
                         raise
-                    wanted = wanted._replace(stem=job.run)
-            added = self.add(str(wanted.request["what"]), wanted)
+                    requested = requested._replace(stem=job.run)
+            added = self.add(str(requested.request["what"]), requested)
             self._drop(name)
         return added
 
     def stop(self, name: str) -> dict[str, Any]:
-        """End a job: one that runs with the answer so far; one that waits is taken out."""
+        """Stop a running job with the answer so far, or cancel a queued one."""
         with self._lock:
             job = self._get(name)
             if job.state == QUEUED:
@@ -161,10 +161,10 @@ class Queue:
                 with suppress(ParameterError):  # a full disk
                     job.write(self.home)
         self._wake.set()
-        return job.told(self.home)
+        return job.payload(self.home)
 
     def remove(self, name: str) -> dict[str, Any]:
-        """Take a job that has ended from the list; its run stays."""
+        """Delete a finished job; its run stays."""
         with self._lock:
             job = self._get(name)
             if job.state not in (*ENDED, UNCONFIRMED):
@@ -174,20 +174,20 @@ class Queue:
         return {"job": name, "removed": True}
 
     def stamp(self) -> tuple[Any, ...]:
-        """Changes with whatever a list of jobs would show."""
+        """Return a value that changes whenever the list of jobs changes."""
         with self._lock:
             jobs = list(self._jobs.values())
         return tuple(
             (job.job, job.state, job.stopping, _changed(self.home / job.job / "progress.json")) for job in jobs
         )
 
-    def _telling(self, job: JobRecord) -> dict[str, Any]:
-        """What does not change any more is read once."""
+    def _payload(self, job: JobRecord) -> dict[str, Any]:
+        """Return a job's payload; those of finished jobs are cached."""
         if job.state not in ENDED:
-            return job.told(self.home)
-        if job.job not in self._told:
-            self._told[job.job] = job.told(self.home)
-        return self._told[job.job]
+            return job.payload(self.home)
+        if job.job not in self._ended_payloads:
+            self._ended_payloads[job.job] = job.payload(self.home)
+        return self._ended_payloads[job.job]
 
     def _get(self, name: str) -> JobRecord:
         with self._lock:
@@ -199,7 +199,7 @@ class Queue:
         return signature(self._key, self.directory.root, job.request_fields)
 
     def _new_job(self) -> str:
-        """The number of a new job, whose folder is made at once and was nobody's."""
+        """Create a new folder for a job and return its number."""
         number = 1 + max((int(name) for name in self._jobs), default=0)
         while True:
             try:
@@ -214,7 +214,7 @@ class Queue:
                 return str(number)
 
     def _new_run(self, stem: str | None) -> str | None:
-        """The folder of a new run, made at once so that nobody else takes it."""
+        """Create a folder for a new run at once, so that no other job can use it; return its name."""
         if stem is None:
             return None
         plain, number = re.sub(r"[^\w+.=,-]+", "_", stem).strip("_.-").lstrip("_.,=+-")[:80] or "run", 1
@@ -229,8 +229,8 @@ class Queue:
             else:
                 return name
 
-    def _found(self, job: JobRecord) -> None:
-        """A job of an earlier server that has not ended, as far as that one knew."""
+    def _restore(self, job: JobRecord) -> None:
+        """Restore the state of an unfinished job of an earlier server."""
         folder = self.home / job.job
         if record.is_alive(folder):
             job.state = RUNNING
@@ -243,7 +243,7 @@ class Queue:
         job.write(self.home)
 
     def _is_over(self, job: JobRecord) -> bool:
-        """Has the worker said how it ended, and was that not because the server did?"""
+        """Return whether the worker has written an outcome that is not due to the server's own end."""
         outcome = record.outcome_of(self.home / job.job)
         return bool(outcome) and (job.stopping or outcome.get("status") != "interrupted")
 
@@ -251,8 +251,8 @@ class Queue:
         while not self._closing:
             self._wake.wait(POLL if self._busy() else 5.0)
             self._wake.clear()
-            with self._lock, suppress(TreeplexError, OSError):  # a full disk; it is looked at again
-                self._look()
+            with self._lock, suppress(TreeplexError, OSError):  # the disk is full; the next round tries again
+                self._check_running()
                 if not self._busy() and not self._closing:
                     self._next()
 
@@ -260,8 +260,8 @@ class Queue:
         with self._lock:
             return any(job.state == RUNNING for job in self._jobs.values())
 
-    def _look(self) -> None:
-        """Has a job that runs come to its end?"""
+    def _check_running(self) -> None:
+        """Settle running jobs whose worker has ended."""
         for job in list(self._jobs.values()):
             if job.state != RUNNING:
                 continue
@@ -270,8 +270,8 @@ class Queue:
                 if code is not None:
                     self._child = None
                     self._settle(job, code)
-            elif not record.is_alive(self.home / job.job):  # of an earlier server
-                self._found(job)
+            elif not record.is_alive(self.home / job.job):  # its worker belongs to an earlier server
+                self._restore(job)
 
     def _next(self) -> None:
         job = next((job for job in self._jobs.values() if job.state == QUEUED), None)
@@ -298,7 +298,7 @@ class Queue:
         self._wake.set()
 
     def _settle(self, job: JobRecord, code: int) -> None:
-        """What has become of a job whose worker is gone."""
+        """Set the final state of a job whose worker has ended."""
         outcome = record.outcome_of(self.home / job.job)
         if "error" in outcome:
             self._end(job, STOPPED if job.stopping else FAILED, str(outcome["error"]))
@@ -333,7 +333,7 @@ class Queue:
 
     def _drop(self, name: str) -> None:
         del self._jobs[name]
-        self._told.pop(name, None)
+        self._ended_payloads.pop(name, None)
         record.delete(self.home, name)
 
 
@@ -342,7 +342,7 @@ def _why(code: int, words: str) -> str:
     if code < 0:
         name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
         memory = ", perhaps for lack of memory" if name == "SIGKILL" else ""
-        return f"The solver was ended by {name}{memory}; resume the run to go on from its last checkpoint."
+        return f"The solver was ended by {name}{memory}; resume the run to continue from its last checkpoint."
     return f"The solver ended without an answer: {words or f'exit code {code}'}"[:300]
 
 

@@ -1,7 +1,7 @@
-"""A job on disk: one folder, whose files are whole or not there.
+"""A job on disk: one folder, whose files are always written whole.
 
-``job.json`` is the server's; ``progress.json``, ``outcome.json`` and ``stderr.txt`` are the worker's, which holds the
-folder's lock while it lives.
+The server writes ``job.json``. The worker writes ``progress.json``, ``outcome.json`` and ``stderr.txt``, and locks the
+folder while it runs.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from treeplex.web.runs import json_file, number_of
 
 HOME: Final = ".treeplex-jobs"
 QUEUED, RUNNING, DONE, STOPPED, FAILED = "queued", "running", "done", "stopped", "failed"
-UNCONFIRMED: Final = "unconfirmed"  # it came with the folder; it runs if a person says so
+UNCONFIRMED: Final = "unconfirmed"  # it came with the folder and waits for a person to start it
 ENDED: Final = (DONE, STOPPED, FAILED)
 STATES: Final = (QUEUED, RUNNING, *ENDED)
 KINDS: Final = ("solve", "resume", "grow", "sizes")
 NUMBER: Final = re.compile(r"[1-9][0-9]{0,8}")
 MOST: Final = 1000  # jobs that are read
-LARGEST: Final = 2**25  # bytes of all of them together
+LARGEST: Final = 2**25  # bytes of all jobs together
 ROW: Final = 4  # iteration, seconds, NashConv, nodes
-TOLD: Final = ("job", "what", "title", "state", "stopping", "game", "run", "error", "created")
+PAYLOAD_FIELDS: Final = ("job", "what", "title", "state", "stopping", "game", "run", "error", "created")
 PROGRESS: Final = ("state", "stopping", "error", "signature")  # fields of a job that a signature does not cover
 
 
 @dataclass
 class JobRecord:
-    """What was asked for, and what has become of it."""
+    """A job: its request and its state."""
 
     job: str
     what: str
@@ -50,52 +50,52 @@ class JobRecord:
     pot: float | None = None
     limits: dict[str, Any] = field(default_factory=dict[str, Any])
     state: str = QUEUED
-    stopping: bool = False  # the user asked for its end
+    stopping: bool = False  # the user has stopped it
     error: str | None = None
     signature: str = ""
 
     @property
     def request_fields(self) -> dict[str, Any]:
-        """All that was asked for, which is what a signature covers."""
+        """The fields of the request, which a signature covers."""
         return {name: value for name, value in asdict(self).items() if name not in PROGRESS}
 
     def write(self, home: Path) -> None:
-        """Keep it, whole."""
+        """Write the job to its folder, whole."""
         folder = home / self.job
         folder.mkdir(exist_ok=True)
         replace_text(folder / "job.json", json.dumps(asdict(self), indent=1) + "\n")
 
-    def told(self, home: Path) -> dict[str, Any]:
-        """As the API tells it."""
+    def payload(self, home: Path) -> dict[str, Any]:
+        """Return the job as the API's JSON."""
         outcome = outcome_of(home / self.job) if self.state in ENDED else {}
         foreign = self.state == UNCONFIRMED
         result: Any = outcome.get("result")
-        return {name: getattr(self, name) for name in TOLD} | {
+        return {name: getattr(self, name) for name in PAYLOAD_FIELDS} | {
             "stopping": self.stopping and self.state == RUNNING,
             "progress": self._progress({} if foreign else json_file(home / self.job / "progress.json") or {}),
             "result": result if isinstance(result, dict) else None,
         }
 
-    def _progress(self, said: dict[str, Any]) -> dict[str, Any]:
-        rows = [row[:3] for row in _rows(said)]
+    def _progress(self, progress: dict[str, Any]) -> dict[str, Any]:
+        rows = [row[:3] for row in _rows(progress)]
         last, target = rows[-1][2] if rows else None, number_of(self.limits.get("nash_conv"))
-        text, additions = said.get("text"), said.get("additions")
+        text, additions = progress.get("text"), progress.get("additions")
         return {
-            "iteration": number_of(said.get("iteration")) or 0,
-            "seconds": number_of(said.get("seconds")) or 0.0,
+            "iteration": number_of(progress.get("iteration")) or 0,
+            "seconds": number_of(progress.get("seconds")) or 0.0,
             "nash_conv": last,
             "percent_of_pot": self._percent(last),
             "target": target,
             "target_percent_of_pot": self._percent(target),
             "limits": self.limits,
-            "compiling": bool(said.get("compiling")),
+            "compiling": bool(progress.get("compiling")),
             "text": text if isinstance(text, str) else "",
             "rows": rows[-1:] if self.state in ENDED else rows,
             "additions": additions if isinstance(additions, list) else None,
         }
 
     def rows(self, home: Path) -> list[list[Any]]:
-        """iteration, seconds, NashConv and nodes of every evaluation so far."""
+        """Return iteration, seconds, NashConv and nodes of every evaluation so far."""
         return _rows(json_file(home / self.job / "progress.json") or {})
 
     def _percent(self, nash_conv: float | None) -> float | None:
@@ -106,20 +106,20 @@ JOBS: Final = TypeAdapter(JobRecord)
 
 
 def read_jobs(home: Path) -> list[JobRecord]:
-    """The newest jobs that are kept, oldest first; what is none, or has links in its folder, is left alone."""
+    """Return the newest jobs, oldest first; skip folders that are not jobs or contain links."""
     named = [path for path in home.iterdir() if NUMBER.fullmatch(path.name) and _is_plain(path)]
-    found, left = list[JobRecord](), LARGEST
+    jobs, left = list[JobRecord](), LARGEST
     for path in sorted(named, key=lambda path: -int(path.name))[:MOST]:
         with suppress(ValidationError, OSError):
             job = JOBS.validate_python(json_file(path / "job.json", left))
             left -= (path / "job.json").stat().st_size
             if job.job == path.name and job.what in KINDS and job.state in STATES:
-                found.append(job)
-    return found[::-1]
+                jobs.append(job)
+    return jobs[::-1]
 
 
 def _is_plain(folder: Path) -> bool:
-    """Is this a folder in which there are files only? A link may lead anywhere, a pipe keeps its reader waiting."""
+    """Return whether a folder has only regular files. A link may lead anywhere, and a pipe blocks its reader."""
     try:
         with os.scandir(folder) as entries:
             return not folder.is_symlink() and all(entry.is_file(follow_symlinks=False) for entry in entries)
@@ -128,23 +128,23 @@ def _is_plain(folder: Path) -> bool:
 
 
 def _rows(progress: dict[str, Any]) -> list[list[Any]]:
-    """The rows of a log: numbers, of which NashConv may be missing."""
+    """Return the valid rows of a log: numbers, of which NashConv may be missing."""
     rows: Any = progress.get("rows")
-    found: list[list[Any]] = []
+    valid: list[list[Any]] = []
     for row in cast(list[Any], rows) if isinstance(rows, list) else []:
         each = [number_of(value) for value in cast(list[Any], row)] if isinstance(row, list) else []
         if len(each) == ROW and all(value is not None for value in (*each[:2], *each[3:])):
-            found.append(each)
-    return found
+            valid.append(each)
+    return valid
 
 
 def outcome_of(folder: Path) -> dict[str, Any]:
-    """How the worker ended; empty if it did not say."""
+    """Return the worker's outcome; empty if it did not write one."""
     return json_file(folder / "outcome.json") or {}
 
 
 def is_alive(folder: Path) -> bool:
-    """Is there a worker? Asked only of folders whose worker has had its time to start."""
+    """Return whether a worker runs. Valid only after the worker had time to start."""
     try:
         with locked(folder):
             return False
@@ -153,7 +153,7 @@ def is_alive(folder: Path) -> bool:
 
 
 def process_of(folder: Path) -> int | None:
-    """The worker's process."""
+    """Return the process id of the worker, or None."""
     try:
         return int((folder / LOCK).read_text(encoding="ascii"))
     except (OSError, ValueError):
@@ -161,7 +161,7 @@ def process_of(folder: Path) -> int | None:
 
 
 def last_words(folder: Path) -> str:
-    """The last line that the worker left on stderr."""
+    """Return the last line that the worker wrote to stderr."""
     try:
         with (folder / "stderr.txt").open("rb") as file:
             file.seek(0, os.SEEK_END)
@@ -173,5 +173,5 @@ def last_words(folder: Path) -> str:
 
 
 def delete(home: Path, job: str) -> None:
-    """Forget it."""
+    """Delete the folder of a job."""
     shutil.rmtree(home / job, ignore_errors=True)

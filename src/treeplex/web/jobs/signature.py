@@ -1,8 +1,8 @@
-"""Which jobs this user queued: each is signed with a key that lies outside of every folder that is served.
+"""Signatures of the jobs that this user queued, with a key outside all served folders.
 
-A folder may come from anybody, and its queue with it. File owners and times say nothing about that, since whoever
-unpacks an archive owns its files. A signature needs only one private file and no list of folders. It covers the folder,
-so that a copy of a queue elsewhere waits for a person, too.
+A folder, and its queue with it, may come from another person. File owners and times do not show that, since the user
+who unpacks an archive owns its files. A signature needs only one private file and no list of folders. It covers the
+folder, so that a copied queue also waits for a person.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ LENGTH: Final = 32  # bytes of a key
 
 
 def key_path() -> Path:
-    """The file of the key, in the user's folder for state."""
-    given = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_STATE_HOME")
-    return Path(given or Path.home() / ".local" / "state") / "treeplex" / "queue.key"
+    """Return the file of the key, in the user's folder for state."""
+    state_folder = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_STATE_HOME")
+    return Path(state_folder or Path.home() / ".local" / "state") / "treeplex" / "queue.key"
 
 
 def key_of(path: Path | None = None) -> bytes:
-    """The key in a file that only this user can read; a new one if there is none, or if others could read it.
+    """Return the key in a file that only this user can read; a new one if there is none or others could read it.
 
-    Where no file can be written the key lives as long as the process, and the next server asks about every job.
+    If no file can be written, the key lives only as long as the process. The next server then asks about every job.
     """
     try:
         path = path or key_path()
         return _read(path) or _write(path)
-    except (OSError, RuntimeError):  # no home, or not ours to write
+    except (OSError, RuntimeError):  # no home, or no permission to write
         return secrets.token_bytes(LENGTH)
 
 
 def signature(key: bytes, root: Path, fields: Mapping[str, Any]) -> str:
-    """HMAC-SHA256 of a job in a folder."""
+    """Return the HMAC-SHA256 of a job in a folder."""
     text = json.dumps([os.fsencode(root).hex(), fields], sort_keys=True)
     return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
 

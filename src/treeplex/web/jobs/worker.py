@@ -1,4 +1,4 @@
-"""One job in a process of its own: ``python -m treeplex.web.jobs.worker FOLDER``. SIGINT ends it with its answer."""
+"""Run one job in this process: ``python -m treeplex.web.jobs.worker FOLDER``. SIGINT stops it with an answer."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from treeplex.system import COMMAND, Interrupted, answering, heed_interrupts
 if TYPE_CHECKING:
     from treeplex.runs.loop import Progress
 
-NICE: Final = 5  # the page comes first
-EVERY: Final = 0.25  # seconds between two words of progress
+NICE: Final = 5  # lower priority than the server's
+EVERY: Final = 0.25  # seconds between two writes of progress
 CHECKPOINTS: Final = 15.0  # seconds
 
 
 def main() -> None:
-    """Carry out the job in a folder, and leave in it how it ended."""
+    """Run the job in a folder and write its outcome there."""
     folder, root = Path(sys.argv[1]), Path(sys.argv[2])
     heed_interrupts()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -37,7 +37,7 @@ def main() -> None:
     try:
         with locked(folder):
             _work(folder, root)
-    except ParameterError:  # a worker of an earlier server is still at it
+    except ParameterError:  # a worker of an earlier server still runs
         sys.exit(3)
     except Interrupted:
         sys.exit(1)
@@ -46,12 +46,12 @@ def main() -> None:
 def _work(folder: Path, root: Path) -> None:
     with answering():
         try:
-            outcome = carry_out(folder, root)
+            outcome = run_job(folder, root)
         except TreeplexError as error:
             outcome = {"error": str(error)}
         except MemoryError:
             outcome = {
-                "error": "There is not enough memory for this; choose a smaller tree, or a storage of fewer bits."
+                "error": "There is not enough memory for this job; choose a smaller tree, or a storage with fewer bits."
             }
         except Exception as error:
             traceback.print_exc()
@@ -59,19 +59,19 @@ def _work(folder: Path, root: Path) -> None:
         replace_text(folder / "outcome.json", json.dumps(outcome) + "\n")
 
 
-def carry_out(folder: Path, root: Path) -> dict[str, Any]:
-    """Call what the job asks for; returns how that ended."""
+def run_job(folder: Path, root: Path) -> dict[str, Any]:
+    """Call the function that the job requests; return the outcome."""
     job: dict[str, Any] = json.loads((folder / "job.json").read_text(encoding="utf-8"))
     request: dict[str, Any] = job["request"]
-    tell = Teller(folder)
+    tell = ProgressWriter(folder)
     from treeplex.web.directory import Directory  # noqa: PLC0415 - the lock comes first
-    from treeplex.web.jobs.wanted import check_request  # noqa: PLC0415
+    from treeplex.web.jobs.requests import check_request  # noqa: PLC0415
 
     directory = Directory(root)
     check_request(request, job["run"], directory)
     out = directory.inside(job["run"])
     if out is None:
-        raise ParameterError(f"There is no folder {quoted(job['run'])} in the folder that is served.")
+        raise ParameterError(f"There is no folder {quoted(job['run'])} in the served folder.")
     calls: dict[str, Callable[..., Any]] = {"solve": _solve, "resume": _resume, "grow": _grow, "sizes": _sizes}
     common: dict[str, Any] = {
         "threads": request["threads"],
@@ -102,7 +102,7 @@ def _solve(request: dict[str, Any], out: Path, folder: Path, common: dict[str, A
 
 def _grow(request: dict[str, Any], out: Path, folder: Path, common: dict[str, Any]) -> Any:
     from treeplex import api  # noqa: PLC0415
-    from treeplex.web.jobs.wanted import growth_of  # noqa: PLC0415
+    from treeplex.web.jobs.requests import growth_of  # noqa: PLC0415
 
     source = request["spot"] or request["game"]
     return api.grow(
@@ -116,7 +116,7 @@ def _grow(request: dict[str, Any], out: Path, folder: Path, common: dict[str, An
 
 
 def _resume(request: dict[str, Any], out: Path, folder: Path, common: dict[str, Any]) -> Any:
-    """To new limits once; a second attempt goes on to what the first one wrote down."""
+    """Resume to new limits once; a second attempt continues to the limits that the first one saved."""
     from treeplex import api  # noqa: PLC0415
 
     limits = _limits(request)
@@ -126,7 +126,7 @@ def _resume(request: dict[str, Any], out: Path, folder: Path, common: dict[str, 
 
 
 def _is_first(folder: Path, out: Path) -> bool:
-    """Are the limits of the run as they were before this job began?"""
+    """Return whether the limits of the run are still those before this job."""
     now: Any = json.loads((out / "run.json").read_text(encoding="utf-8"))["limits"]
     before = folder / "before.json"
     if not before.exists():
@@ -136,7 +136,7 @@ def _is_first(folder: Path, out: Path) -> bool:
 
 def _sizes(request: dict[str, Any], out: Path, folder: Path, common: dict[str, Any]) -> Any:
     from treeplex.poker.sizing import sizes  # noqa: PLC0415
-    from treeplex.web.jobs.wanted import size_options  # noqa: PLC0415
+    from treeplex.web.jobs.requests import size_options  # noqa: PLC0415
 
     return sizes(request["spot"], **size_options(request), seconds=request.get("seconds"), out=out, **common)
 
@@ -147,44 +147,44 @@ def _limits(request: dict[str, Any]) -> dict[str, Any]:
     return {each.name: request[each.name] for each in LIMITS if request[each.name] is not None}
 
 
-def _watch(progress: Progress, tell: Teller) -> None:
+def _watch(progress: Progress, tell: ProgressWriter) -> None:
     rows = [
         [row.iteration, row.seconds, None if math.isnan(row.nash_conv) else row.nash_conv, row.nodes_touched]
         for row in progress.rows
     ]
-    said: dict[str, Any] = {"iteration": progress.iteration, "seconds": progress.seconds, "rows": rows}
+    fields: dict[str, Any] = {"iteration": progress.iteration, "seconds": progress.seconds, "rows": rows}
     if progress.additions:
-        said["additions"] = [addition._asdict() for addition in progress.additions]
+        fields["additions"] = [addition._asdict() for addition in progress.additions]
     if progress.stage:
-        said["text"] = progress.stage
+        fields["text"] = progress.stage
     if progress.compiling:
-        said["compiling"] = True
-    tell(said)
+        fields["compiling"] = True
+    tell(fields)
 
 
-class Teller:
-    """Writes progress down, a few times per second at most."""
+class ProgressWriter:
+    """A writer of progress, a few times per second at most."""
 
     def __init__(self, folder: Path) -> None:
         self.path, self.temporary = folder / "progress.json", folder / "progress.tmp"
-        self.last, self.unsaid = 0.0, dict[str, Any]()
+        self.last, self.unwritten = 0.0, dict[str, Any]()
 
-    def __call__(self, said: dict[str, Any]) -> None:
-        """Now, or soon."""
-        self.unsaid = said
+    def __call__(self, fields: dict[str, Any]) -> None:
+        """Write progress now, or with the next call."""
+        self.unwritten = fields
         if time.monotonic() - self.last >= EVERY:
             self.flush()
 
     def flush(self) -> None:
-        """What was not written yet."""
-        if not self.unsaid:
+        """Write the latest progress, if it was not written yet."""
+        if not self.unwritten:
             return
         with suppress(OSError):  # a full disk must not end a run
             self.temporary.unlink(missing_ok=True)  # a link would be followed
             with self.temporary.open("x", encoding="utf-8") as file:
-                file.write(json.dumps(self.unsaid))
+                file.write(json.dumps(self.unwritten))
             self.temporary.replace(self.path)
-        self.last, self.unsaid = time.monotonic(), {}
+        self.last, self.unwritten = time.monotonic(), {}
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What this server is and has."""
+"""The route that describes the server."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ OF_SPOTS: Final = ("dcfr", "cfr+", "lcfr", "cfr", "pcfr+", "pdcfr+")
 
 @routes.get("/about", response_model=About)
 def about(site: OnSite) -> Response:
-    """Version, machine, presets, and the names of games and algorithms."""
-    said: dict[str, Any] = {
+    """Return version, machine, presets, and the names of games and algorithms."""
+    fields: dict[str, Any] = {
         "version": __version__,
         "directory": site.directory.root.name,
         "cores": cores(),
@@ -55,4 +55,4 @@ def about(site: OnSite) -> Response:
         "spot_algorithms": [api.DEFAULT_SPOT_ALGORITHM, *OF_SPOTS],
         "formats": formats.names(),
     }
-    return reply(said)
+    return reply(fields)

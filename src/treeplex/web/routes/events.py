@@ -1,4 +1,4 @@
-"""The stream of events."""
+"""The route of server-sent events."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ routes = router("events")
 
 @routes.get("/events", responses=as_text("text/event-stream"))
 async def stream_events(site: OnSite) -> Response:
-    """Server-sent events: `jobs` (all of them, when one changed), `runs` (look again), `open` (how far one is)."""
+    """Stream server-sent events: `jobs` (all jobs, after a change), `runs` (fetch again), `open` (progress of one)."""
     jobs = await run_in_threadpool(lambda: encoded({"jobs": site.queue.listed()}))
     first = b"retry: 1000\nevent: jobs\ndata: " + jobs + b"\n\n"
     return StreamingResponse(site.events.stream(first), media_type="text/event-stream")

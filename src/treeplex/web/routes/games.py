@@ -1,4 +1,4 @@
-"""Any game: its infosets and its tree, with the strategies of a run."""
+"""Routes for any game: its infosets and its tree, with the strategies of a run."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ routes = router("games")
 def list_infosets(
     site: OnSite,
     run: RunName,
-    search: Annotated[str, Query(description="What labels must have in them.", max_length=200)] = "",
+    search: Annotated[str, Query(description="Text that the labels must contain.", max_length=200)] = "",
     player: Annotated[int | None, Query(ge=0, le=1)] = None,
     offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
     most: Annotated[int, Query(ge=1, le=MOST)] = 100,
 ) -> Response:
-    """What is played where, by the labels of infosets."""
+    """Return the strategy at infosets whose labels match a search."""
     policy = site.policies.of(site.directory.folder(run), run)
     return reply(infosets(policy, search, player, offset, most))
 
@@ -36,10 +36,10 @@ def show_tree(
     site: OnSite,
     run: RunName,
     path: Annotated[
-        str, Query(description="Numbers of branches, such as 0/2/1; empty: the root.", max_length=2000)
+        str, Query(description="Indices of branches, such as 0/2/1. Empty: the root.", max_length=2000)
     ] = "",
 ) -> Response:
-    """A node of a game's tree."""
+    """Return a node of a game's tree."""
     folder = site.directory.folder(run)
     tree = site.trees.of(folder, record_of(folder))
     policy = site.policies.of(folder, run) if (folder / "policy.parquet").is_file() else None

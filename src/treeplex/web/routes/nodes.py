@@ -1,4 +1,4 @@
-"""Views of the nodes of an open run. A run that is not open is opened first."""
+"""Routes for views of nodes. A run that is not open is opened first."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ routes = router("nodes")
 
 @routes.get("/node", response_model=Node)
 async def show_node(site: OnSite, run: RunName, line: Line = "", player: Seat = None) -> Response:
-    """A node: what every hand does and is worth."""
+    """Return a node with the strategy and EV of every hand."""
     return await _view(site, run, "node", line, _player(player))
 
 
 @routes.get("/runouts", response_model=Runouts)
 async def show_runouts(site: OnSite, run: RunName, line: Line = "") -> Response:
-    """What each next card does to EV, equity and strategy."""
+    """Return EV, equity and strategy after every next card."""
     return await _view(site, run, "runouts", line)
 
 
 @routes.get("/exploit", response_model=Node)
 async def show_exploit(site: OnSite, run: RunName, line: Line = "", player: Seat = None) -> Response:
-    """A node with the best response of every hand and what it gains."""
+    """Return a node with the best response of every hand and its gain."""
     return await _view(site, run, "exploit", line, _player(player))
 
 
@@ -50,14 +50,14 @@ async def compare_runs(
     line: Line = "",
     player: Seat = None,
 ) -> Response:
-    """Two runs at one node, hand by hand: value, strategy, regret."""
+    """Compare two runs at one node, hand by hand: value, strategy, regret."""
     second = await site.opened.get(other)
     return await _view(site, run, "compare", second, line, _player(player))
 
 
 @routes.get("/node.csv", responses=as_text("text/csv"))
 async def save_node(site: OnSite, run: RunName, line: Line = "", player: Seat = None) -> Response:
-    """The hands of a node as CSV."""
+    """Return the hands of a node as CSV."""
     whose = _player(player)
     text = await site.opened.view(run, lambda opened: _table(opened.node(line, whose)))
     return PlainTextResponse(text, media_type="text/csv")
@@ -65,21 +65,21 @@ async def save_node(site: OnSite, run: RunName, line: Line = "", player: Seat = 
 
 @routes.get("/range.txt", responses=as_text("text/plain"))
 async def save_range(site: OnSite, run: RunName, line: Line = "", player: Seat = None) -> Response:
-    """The range that gets to a node, as text."""
+    """Return the range that gets to a node, as text."""
     whose = _player(player)
     return PlainTextResponse(await site.opened.view(run, lambda opened: _range(opened.node(line, whose))))
 
 
 @routes.post("/train", response_model=Question)
 async def ask_question(site: OnSite, form: TrainForm) -> Response:
-    """A hand to play."""
+    """Deal a hand for the trainer."""
     seed = secrets.randbelow(2**31) if form.seed is None else form.seed
     return await _view(site, form.run, "question", _player(form.player), seed, form.number)
 
 
 @routes.post("/train/answer", response_model=Marked)
 async def mark_answer(site: OnSite, form: AnswerForm) -> Response:
-    """How good an answer was, and the next decision of the hand."""
+    """Grade an answer and return the next decision of the hand."""
     return await _view(site, form.run, "mark", form.question, form.action)
 
 
@@ -102,7 +102,7 @@ def _range(node: dict[str, Any]) -> str:
 
 
 def _table(node: dict[str, Any]) -> str:
-    """One row per hand, with two columns per action."""
+    """Return CSV with one row per hand and two columns per action."""
     out = io.StringIO()
     actions = [action["name"] for action in node.get("actions") or ()]
     hands = node.get("hands") or ()

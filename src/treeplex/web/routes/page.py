@@ -1,4 +1,4 @@
-"""The page and its files."""
+"""Routes of the page and its files."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ routes = APIRouter(include_in_schema=False)
 
 @routes.get("/")
 def page(site: OnSite) -> Response:
-    """The one page there is."""
+    """Return the page and set its cookie."""
     path = STATIC / "index.html"
     response: Response
     if path.is_file():
         response = FileResponse(path, media_type="text/html")
     else:
-        response = PlainTextResponse("The page is not part of this installation; the API is under /api.")
+        response = PlainTextResponse("This installation does not include the page; the API is under /api.")
     response.set_cookie(**static_cookie(site.door))
     return response
 
 
 @routes.get("/static/{name:path}")
 def static_file(name: str) -> Response:
-    """A file of the page."""
+    """Return a file of the page."""
     parts = name.split("/")
     path = STATIC.joinpath(*parts)
     plain = all(part and part[0] != "." and "\0" not in part and "\\" not in part for part in parts)
@@ -57,5 +57,5 @@ def static_file(name: str) -> Response:
         or not path.resolve().is_relative_to(STATIC.resolve())
         or not path.is_file()
     ):
-        raise RefusalError(404, "The page has no such file.")
+        raise RefusalError(404, "The page does not have this file.")
     return FileResponse(path, media_type=KINDS[path.suffix])

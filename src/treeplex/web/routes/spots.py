@@ -1,4 +1,4 @@
-"""Ranges and spots, before they are solved."""
+"""Routes for ranges and spots before a solve."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ routes = router("spots")
 
 @routes.post("/range", response_model=RangeText)
 def convert_range(form: RangeForm) -> Response:
-    """A range from one form into all."""
+    """Convert a range from one form to all forms."""
     return reply(ranges.forms(ranges.range_of(form.text, form.weights, form.hands)))
 
 
 @routes.post("/spot", response_model=SpotEstimate)
 def measure_spot(site: OnSite, form: SpotForm) -> Response:
-    """Check a spot, and say how large its tree is, what memory and about what time a solve takes."""
+    """Check a spot; return the size of its tree and estimates of memory and time of a solve."""
     return reply(site.checker.ask("estimate", form.spot))
 
 
 @routes.post("/import", response_model=ImportedSpot)
 def import_spot(site: OnSite, form: ImportForm) -> Response:
-    """A spot from another program's text."""
+    """Import a spot from another program's text."""
     return reply(site.checker.ask("import", form.text, form.format))
 
 
 @routes.post("/export", response_model=SpotText)
 def export_spot(site: OnSite, form: ExportForm) -> Response:
-    """A spot as another program's text."""
+    """Export a spot as another program's text."""
     return reply(site.checker.ask("export", form.spot, form.format))

@@ -1,1 +1,1 @@
-"""What is asked and answered, as the OpenAPI schema tells it."""
+"""Models of requests and answers, for the OpenAPI schema."""

@@ -1,4 +1,4 @@
-"""What all schemas share."""
+"""Types and base classes that all schemas share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NotRequired, get_args, get_origin, g
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 Number = Annotated[int, Field(strict=True)] | Annotated[float, Field(strict=True, allow_inf_nan=False)]
-"""A finite number; limits on it are checked by what it is for."""
+"""A finite number; the code that uses it checks its limits."""
 
 Whole = Annotated[int, Field(strict=True, ge=0, lt=2**63)]
 Count = Annotated[int, Field(ge=0)]
@@ -22,28 +22,28 @@ SpotFields = Annotated[
 ]
 
 
-class Asked(BaseModel):
-    """The fields of a request; what is not named is refused."""
+class RequestModel(BaseModel):
+    """The fields of a request; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class Told(BaseModel):
-    """The fields of an answer."""
+class AnswerModel(BaseModel):
+    """The fields of an answer; no others."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class Loose(BaseModel):
-    """The fields of an answer, of which there may be more."""
+    """The fields of an answer, which may have more."""
 
     model_config = ConfigDict(extra="allow")
 
 
-class Refusal(Told):
-    """What every refusal is."""
+class Refusal(AnswerModel):
+    """A refusal: one sentence."""
 
-    error: Annotated[str, Field(description="One sentence: what is wrong, and what to do.")]
+    error: Annotated[str, Field(description="One sentence: the problem and the fix.")]
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Views of a hold'em node."""
+"""Models of hold'em nodes and of game trees."""
 
 from __future__ import annotations
 
@@ -7,56 +7,58 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from treeplex.poker.views import node
-from treeplex.web.schema.common import Asked, Loose, Told, model_of
+from treeplex.web.schema.common import AnswerModel, Loose, RequestModel, model_of
 
 Node: Any = model_of(node.Node)
 
 
 class Runouts(Loose):
-    """What each next card does."""
+    """EV, equity and strategy after every next card."""
 
     line: str
     cards: list[dict[str, Any]]
 
 
 class NodeComparison(Loose):
-    """Two runs at one node."""
+    """A comparison of two runs at one node."""
 
     line: str
     rows: list[dict[str, Any]]
 
 
-class TrainForm(Asked):
-    """Ask for a hand to play."""
+class TrainForm(RequestModel):
+    """A request for a hand to play."""
 
     run: str
     player: str = "oop"
-    seed: Annotated[int, Field(ge=0, le=2**53)] | None = Field(None, description="Left out: a new one.")
-    number: Annotated[int, Field(ge=0, le=2**53)] = Field(0, description="Of the hand; the next one has one more.")
+    seed: Annotated[int, Field(ge=0, le=2**53)] | None = Field(None, description="Default: a new random seed.")
+    number: Annotated[int, Field(ge=0, le=2**53)] = Field(
+        0, description="Number of the hand; add one for the next hand."
+    )
 
 
 class Question(Loose):
-    """A hand to play."""
+    """A hand to play in the trainer."""
 
     line: str
     hand: str
     player: str
 
 
-class AnswerForm(Asked):
-    """What was played."""
+class AnswerForm(RequestModel):
+    """The action played at a question."""
 
     run: str
     question: dict[str, Any]
-    action: int = Field(description="Its place among the actions.")
+    action: int = Field(description="Index of the action.")
 
 
 class Marked(Loose):
-    """How good that was."""
+    """The grade of an answer."""
 
 
-class Infoset(Told):
-    """What a player does at an infoset."""
+class Infoset(AnswerModel):
+    """A player's strategy at an infoset."""
 
     player: int
     infoset: str
@@ -64,14 +66,14 @@ class Infoset(Told):
     probabilities: list[float]
 
 
-class Infosets(Told):
-    """Some infosets of a policy."""
+class Infosets(AnswerModel):
+    """Infosets of a policy that match a search."""
 
     total: int
     infosets: list[Infoset]
 
 
-class TreeAction(Told):
+class TreeAction(AnswerModel):
     """A branch of a game tree."""
 
     name: str
@@ -79,22 +81,22 @@ class TreeAction(Told):
     path: str
 
 
-class Breadcrumb(Told):
-    """A step on the way to a node."""
+class Breadcrumb(AnswerModel):
+    """A step on the path to a node."""
 
     name: str
     path: str
 
 
-class TreeNode(Told):
+class TreeNode(AnswerModel):
     """A node of a game tree."""
 
     path: str
     kind: Literal["decision", "chance", "terminal"]
     player: int | None = None
     infoset: str | None = None
-    payoff: float | None = Field(None, description="Player 0's.")
-    value: float | None = Field(None, description="Player 0's, from here on.")
-    reach: float | None = Field(None, description="How often play gets here.")
+    payoff: float | None = Field(None, description="Payoff of player 0.")
+    value: float | None = Field(None, description="Value of player 0 from here on.")
+    reach: float | None = Field(None, description="Probability of reaching this node.")
     actions: list[TreeAction]
     crumbs: list[Breadcrumb]

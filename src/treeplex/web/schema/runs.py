@@ -1,4 +1,4 @@
-"""Runs, their logs, and what the server is."""
+"""Models of runs, their logs, and the server."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from treeplex.web.schema.common import Asked, Count, Loose, Told
+from treeplex.web.schema.common import AnswerModel, Count, Loose, RequestModel
 
 
-class Presets(Told):
-    """Ranges and sizes to start with."""
+class Presets(AnswerModel):
+    """Presets of ranges and sizes."""
 
-    ranges: dict[str, str] = Field(description="Name to the text of a range.")
-    sizes: dict[str, Any] = Field(description="Name to sizes by street and player.")
+    ranges: dict[str, str] = Field(description="Text of each range, by name.")
+    sizes: dict[str, Any] = Field(description="Sizes by street and player, by name.")
 
 
-class About(Told):
-    """What this server is and has."""
+class About(AnswerModel):
+    """A description of the server and its machine."""
 
     version: str
-    directory: str = Field(description="The name of the folder that is served.")
+    directory: str = Field(description="Name of the served folder.")
     cores: Count
     memory_free: Count = Field(description="Bytes.")
     presets: Presets
     games: list[str]
     algorithms: list[str]
-    spot_algorithms: list[str] = Field(description="Those that solve hold'em spots, the default first.")
+    spot_algorithms: list[str] = Field(description="Algorithms for hold'em spots, the default first.")
     formats: list[str] = Field(description="Formats of spots that can be imported and exported.")
 
 
 class Run(Loose):
-    """A run folder below the folder that is served."""
+    """A run folder below the served folder."""
 
-    run: str = Field(description="Its path below the folder that is served.")
+    run: str = Field(description="Path of the run below the served folder.")
     kind: Literal["spot", "game", "growth", "exploration", "sizes"]
     game: str
     algorithm: str
@@ -50,31 +50,31 @@ class Run(Loose):
     job: str | None = Field(description="The job that works on it.")
 
 
-class Unreadable(Told):
-    """A folder that is not a run treeplex can read."""
+class Unreadable(AnswerModel):
+    """A folder that treeplex cannot read as a run."""
 
     run: str
-    error: str = Field(description="One sentence: why.")
+    error: str = Field(description="One sentence with the reason.")
 
 
-class RunList(Told):
-    """All runs, newest first."""
+class RunList(AnswerModel):
+    """All runs of the folder, newest first."""
 
     runs: list[Run]
     unreadable: list[Unreadable]
 
 
 class WholeRun(Run):
-    """A run, with what was asked and answered."""
+    """A run with its request and its result."""
 
     request: dict[str, Any] | None = Field(description="run.json")
     result: dict[str, Any] | None = Field(description="result.json, once there is an answer.")
-    spot: dict[str, Any] | None = Field(description="Fields of the spot, with the sizes that growth has found.")
+    spot: dict[str, Any] | None = Field(description="Fields of the spot, with the sizes that growth has added.")
     files: list[str]
 
 
-class LogColumns(Told):
-    """One entry per evaluation."""
+class LogColumns(AnswerModel):
+    """Columns of a log, with one entry per evaluation."""
 
     iteration: list[int]
     nodes: list[int]
@@ -83,22 +83,24 @@ class LogColumns(Told):
     percent_of_pot: list[float | None] | None
 
 
-class Log(Told):
-    """How NashConv fell."""
+class Log(AnswerModel):
+    """The log of a run: NashConv by iteration."""
 
     columns: LogColumns
 
 
-class OpenRun(Asked):
-    """Which run to open."""
+class OpenRun(RequestModel):
+    """A request to open a run."""
 
     run: str
 
 
-class OpenState(Told):
-    """How far opening a run has come."""
+class OpenState(AnswerModel):
+    """Progress of opening a run."""
 
     run: str
     state: Literal["opening", "open", "failed"]
-    passes: list[int] = Field(description="Passes done, and all.", min_length=2, max_length=2)
+    passes: list[int] = Field(
+        description="Number of passes done, and number of all passes.", min_length=2, max_length=2
+    )
     error: str | None = None

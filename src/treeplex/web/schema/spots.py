@@ -1,4 +1,4 @@
-"""Spots and ranges."""
+"""Models of spots and ranges."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from typing import Any
 
 from pydantic import Field
 
-from treeplex.web.schema.common import Asked, Count, Number, SpotFields, Told
+from treeplex.web.schema.common import AnswerModel, Count, Number, RequestModel, SpotFields
 
 
-class RangeForm(Asked):
+class RangeForm(RequestModel):
     """A range in one of three forms."""
 
-    text: str | None = Field(None, max_length=100_000, description="Such as 22+,A5s-A2s,KQo:0.5; empty: no hand.")
+    text: str | None = Field(
+        None, max_length=100_000, description="Range such as 22+,A5s-A2s,KQo:0.5. Empty: no hands."
+    )
     weights: list[Number] | None = Field(None, description="169 weights from 0 to 1, row by row, aces first.")
     hands: dict[str, Number] | None = Field(None, description="Weights of single hands, such as AsKs.")
 
 
-class RangeText(Told):
+class RangeText(AnswerModel):
     """A range in every form."""
 
     text: str
@@ -26,53 +28,53 @@ class RangeText(Told):
     combos: float
 
 
-class SpotForm(Asked):
-    """A spot to be checked and measured."""
+class SpotForm(RequestModel):
+    """A spot to check and estimate."""
 
     spot: SpotFields
 
 
-class SpotEstimate(Told):
-    """How large a spot is."""
+class SpotEstimate(AnswerModel):
+    """The size of a spot, and estimates for a solve."""
 
-    spot: dict[str, Any] = Field(description="With every field.")
+    spot: dict[str, Any] = Field(description="The spot with every field.")
     nodes: Count
-    bytes: dict[str, int] = Field(description="Memory of a solve, by storage.")
+    bytes: dict[str, int] = Field(description="Bytes of memory for a solve, by storage.")
     bytes_free: Count
-    seconds: dict[str, float] = Field(description="About how long a solve takes, by exploitability.")
+    seconds: dict[str, float] = Field(description="Estimated seconds of a solve, by exploitability.")
     boards_by_street: list[int]
     decisions_by_street: list[int]
-    hands: list[int] = Field(description="Hands of each player.")
+    hands: list[int] = Field(description="Number of hands of each player.")
 
 
-class ImportForm(Asked):
-    """A text that holds a spot in some program's format."""
+class ImportForm(RequestModel):
+    """A text with a spot in the format of some program."""
 
     text: str
-    format: str | None = Field(None, description="Left out: found by looking.")
+    format: str | None = Field(None, description="Default: detected from the text.")
 
 
-class ImportedSpot(Told):
-    """The spot that a text holds."""
+class ImportedSpot(AnswerModel):
+    """The spot in a text."""
 
-    spot: dict[str, Any] = Field(description="Its fields; empty if the text holds ranges alone.")
-    notes: list[str] = Field(description="What could not be taken over.")
+    spot: dict[str, Any] = Field(description="Fields of the spot; empty if the text has only ranges.")
+    notes: list[str] = Field(description="Parts of the text that could not be imported.")
     format: str
-    target: str | None = Field(description="The exploitability that the text asks for.")
-    ranges: dict[str, str] | None = Field(description="By name, if the text holds ranges alone.")
-    partial: bool = Field(description="The format has no board and no ranges: give them beside it.")
+    target: str | None = Field(description="The target exploitability of the text.")
+    ranges: dict[str, str] | None = Field(description="Ranges by name, if the text has only ranges.")
+    partial: bool = Field(description="The format has no board and no ranges; set them separately.")
 
 
-class ExportForm(Asked):
+class ExportForm(RequestModel):
     """A spot, and the format to write it in."""
 
     spot: SpotFields
     format: str
 
 
-class SpotText(Told):
-    """A spot as text."""
+class SpotText(AnswerModel):
+    """A spot as text for a file."""
 
     text: str
-    name: str = Field(description="For the file.")
-    notes: list[str] = Field(description="What the format cannot hold.")
+    name: str = Field(description="Name for the file.")
+    notes: list[str] = Field(description="Parts of the spot that the format cannot express.")

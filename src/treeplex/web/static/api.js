@@ -1,4 +1,4 @@
-// The server: requests with the token, failures as one sentence, and the stream of events.
+// Requests to the server with the token, errors as one sentence, and the stream of events.
 import { el } from "./dom.js";
 
 const token = new URLSearchParams(location.search).get("token") ?? "";
@@ -30,7 +30,7 @@ async function answer(path, params, options) {
   try {
     sentence = (await got.json()).error ?? sentence;
   } catch {
-    /* not JSON: the number says enough */
+    /* not JSON: the status is enough */
   }
   if (got.status === 401) sentence = "The token is missing or wrong. Open the address that `treeplex serve` printed.";
   throw new ServerError(sentence, got.status);
@@ -54,7 +54,7 @@ export async function post(path, body, signal = undefined) {
   return (await answer(path, {}, options)).json();
 }
 
-/** A sentence in the corner, gone after some seconds. */
+/** Shows a sentence in the corner for some seconds. */
 export function toast(sentence, kind = "error") {
   const box = el("div", { class: `toast ${kind}` }, el("span", {}, sentence));
   box.append(el("button", { type: "button", "aria-label": "Close", on: { click: () => box.remove() } }, "×"));
@@ -62,8 +62,8 @@ export function toast(sentence, kind = "error") {
   setTimeout(() => box.remove(), kind === "error" ? 9000 : 4000);
 }
 
-/** Runs something; if it fails, says why and gives undefined. */
-export async function tried(promise) {
+/** Awaits a promise; shows its error, if any, and returns undefined. */
+export async function attempt(promise) {
   try {
     return await promise;
   } catch (error) {
@@ -78,20 +78,20 @@ export async function tried(promise) {
 export const live = { jobs: [], about: null };
 const listeners = { jobs: new Set(), runs: new Set(), open: new Set() };
 
-/** Calls fn on every event of a kind ("jobs", "runs", "open"); gives a function that ends it. */
+/** Calls fn on every event of a kind ("jobs", "runs", "open"); returns a function that stops this. */
 export function listen(kind, fn) {
   listeners[kind].add(fn);
   return () => listeners[kind].delete(fn);
 }
 
-function heard(kind, data) {
+function notify(kind, data) {
   if (kind === "jobs") live.jobs = data.jobs ?? data;
   for (const fn of listeners[kind]) fn(kind === "jobs" ? live.jobs : data);
 }
 
 let wait = 500;
 
-/** Opens the stream of events, and again whenever it ends. */
+/** Opens the stream of events, and reopens it whenever it ends. */
 export function stream() {
   const banner = document.getElementById("banner");
   const source = new EventSource(address("events", { token }));
@@ -99,23 +99,23 @@ export function stream() {
     wait = 500;
     if (!banner.hidden) {
       banner.hidden = true;
-      tried(refresh());
-      heard("runs", {});
+      attempt(refresh());
+      notify("runs", {});
     }
   };
   source.onerror = () => {
     source.close();
-    banner.textContent = "The server does not answer. Trying again … nothing is lost: runs and jobs are on disk.";
+    banner.textContent = "The server does not answer. Retrying … Nothing is lost: runs and jobs are on disk.";
     banner.hidden = false;
     setTimeout(stream, wait);
     wait = Math.min(wait * 2, 5000);
   };
   for (const kind of Object.keys(listeners))
-    source.addEventListener(kind, (event) => heard(kind, event.data ? JSON.parse(event.data) : {}));
+    source.addEventListener(kind, (event) => notify(kind, event.data ? JSON.parse(event.data) : {}));
 }
 
 export async function refresh() {
-  heard("jobs", await get("jobs"));
+  notify("jobs", await get("jobs"));
 }
 
 export async function about() {
@@ -123,12 +123,12 @@ export async function about() {
   return live.about;
 }
 
-/** Puts a job in the queue and tells so; gives the job, or undefined if it was refused. */
+/** Queues a job and shows a note; returns the job, or undefined if it was refused. */
 export async function start(body) {
-  const job = await tried(post("jobs", body));
+  const job = await attempt(post("jobs", body));
   if (job) {
     toast(`${job.title ?? "The job"} is in the queue.`, "note");
-    await tried(refresh());
+    await attempt(refresh());
   }
   return job;
 }

@@ -1,5 +1,5 @@
 // The frame of the page: header, the queue in one line, and the view that the address names.
-import { about, listen, live, refresh, stream, tried } from "./api.js";
+import { about, attempt, listen, live, refresh, stream } from "./api.js";
 import { button, el, replace } from "./dom.js";
 import { precise } from "./format.js";
 import { addKeys, help, setKeys } from "./keys.js";
@@ -43,7 +43,7 @@ const turned = button(
   },
   { class: "sign" },
 );
-/** A second click on a tab makes its view anew: the address stays, so the browser tells nobody. */
+/** Rebuilds a view on a second click on its tab: the address stays the same, so no event fires. */
 function again(event) {
   if (event.currentTarget.hash === location.hash) show(parse(), true);
 }
@@ -67,7 +67,7 @@ function frame() {
   );
 }
 
-/** The tabs lead to what was last looked at. */
+/** Points the tabs to the last run, line and player of each view. */
 function header(view) {
   for (const tab of tabs) {
     tab.href = linkOf(tab.dataset.view);
@@ -81,13 +81,13 @@ function queue() {
   const box = document.getElementById("queue");
   const running = live.jobs.filter((job) => job.state === "running");
   const waiting = live.jobs.filter((job) => job.state === "queued").length;
-  const told = running
+  const text = running
     .map((job) => {
       const { percent_of_pot: part, nash_conv: conv } = job.progress ?? {};
       return `${job.title ?? job.what}${typeof part === "number" ? ` ${precise(part)}%` : typeof conv === "number" ? ` ${precise(conv)}` : ""}`;
     })
     .join(", ");
-  box.textContent = told + (waiting ? `${told ? ", " : ""}${waiting} waiting` : "");
+  box.textContent = text + (waiting ? `${text ? ", " : ""}${waiting} waiting` : "");
   box.classList.toggle("busy", running.length > 0);
 }
 
@@ -126,7 +126,7 @@ addKeys({
     },
   ],
   d: [
-    "light or dark",
+    "switch light and dark",
     () => {
       turn();
       label();
@@ -136,7 +136,7 @@ addKeys({
 onRoute(show);
 frame();
 listen("jobs", queue);
-await tried(about());
+await attempt(about());
 show(parse());
 stream();
-tried(refresh());
+attempt(refresh());

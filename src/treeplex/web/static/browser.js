@@ -1,5 +1,5 @@
-// The node browser: the line on top, the grid on the left, hands and everything about them on the right.
-import { get, toast, tried } from "./api.js";
+// The node browser: the line on top, the grid on the left, and the hands on the right.
+import { attempt, get, toast } from "./api.js";
 import { button, choice, el, replace } from "./dom.js";
 import { crumbs } from "./crumbs.js";
 import { EquityGraph } from "./equity.js";
@@ -27,7 +27,7 @@ const TABS = [
 ];
 
 async function whichRun() {
-  const spots = ((await tried(get("runs")))?.runs ?? []).filter((run) => run.kind === "spot");
+  const spots = ((await attempt(get("runs")))?.runs ?? []).filter((run) => run.kind === "spot");
   return el(
     "section",
     { class: "panel" },
@@ -46,7 +46,7 @@ async function whichRun() {
             ),
           ),
         )
-      : el("p", { class: "quiet" }, "No solved spot yet. ", el("a", { href: link({ view: "spot" }) }, "Make one.")),
+      : el("p", { class: "quiet" }, "There is no solved spot yet. ", el("a", { href: link({ view: "spot" }) }, "Create one.")),
   );
 }
 
@@ -93,7 +93,7 @@ export function mount(root, first) {
     },
   });
 
-  /** Has a card come on the way here? */
+  /** Whether a card was dealt on the path to this node. */
   function dealt() {
     return node.crumbs.some((crumb) => crumb.kind === "chance");
   }
@@ -135,7 +135,7 @@ export function mount(root, first) {
           el(
             "section",
             { class: "panel" },
-            el("h2", {}, "This cannot be shown"),
+            el("h2", {}, "This node cannot be shown"),
             el("p", { class: "sentence" }, error.message),
             el(
               "p",
@@ -198,7 +198,7 @@ export function mount(root, first) {
         "Bars",
         [
           ["normal", "full", "Every class fills its cell"],
-          ["absolute", "by reach", "As tall as the class still is in the range"],
+          ["absolute", "by reach", "Height: the fraction of the class that is still in the range"],
         ],
         load("bars", "normal"),
         (bars) => {
@@ -230,7 +230,7 @@ export function mount(root, first) {
         : el(
             "p",
             { class: "class-line quiet" },
-            "Point at a class for its numbers, click it for its hands. ≈ corner: same EV.",
+            "Point at a class to see its numbers, click it to see its hands. A ≈ in the corner means equal EV.",
           ),
     );
   }
@@ -264,7 +264,7 @@ export function mount(root, first) {
     }
     if (node.kind === "terminal") return replace(detail);
     replace(detail, graph.element);
-    others ??= await tried(
+    others ??= await attempt(
       Promise.all(["oop", "ip"].map((player) => (player === node.player ? node : get("node", { ...ask(), player })))),
     );
     if (now === call && others) graph.update(others);

@@ -1,4 +1,4 @@
-// Cards: a card, a hand, and the deck of 13 x 4 to choose from.
+// Cards, hands, and the deck of 13 x 4 cards to choose from.
 import { button, el } from "./dom.js";
 
 export const RANKS = "AKQJT98765432";
@@ -23,7 +23,7 @@ export function parseCards(text) {
   return (text ?? "").match(/[2-9TJQKA][cdhs]/gi)?.map((each) => each[0].toUpperCase() + each[1].toLowerCase()) ?? [];
 }
 
-/** The whole deck as four rows. `look(name)` gives {disabled, pressed, colour, ink, text, title} of a card. */
+/** The whole deck in four rows. `look(name)` returns {disabled, pressed, colour, ink, text, title} of a card. */
 export function deck(label, look, choose) {
   const box = el("div", { class: "deck", role: "group", "aria-label": label });
   for (const suit of SUITS) {
@@ -31,7 +31,7 @@ export function deck(label, look, choose) {
       const name = rank + suit;
       const seen = look(name);
       const made = button(
-        [el("span", { class: "rank" }, rank, SIGNS[suit]), seen.text ? el("span", { class: "told" }, seen.text) : null],
+        [el("span", { class: "rank" }, rank, SIGNS[suit]), seen.text ? el("span", { class: "value" }, seen.text) : null],
         () => choose(name),
         {
           class: `pick ${suit} ${seen.text !== undefined ? "heat" : ""}`,

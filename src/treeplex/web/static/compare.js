@@ -1,5 +1,5 @@
-// Two runs at one node, hand by hand: by EV and by what each strategy gives away, not by frequency.
-import { get, tried } from "./api.js";
+// Compares two runs at one node, hand by hand: by EV and EV loss rather than by frequency.
+import { attempt, get } from "./api.js";
 import { button, choice, el, field, replace, select } from "./dom.js";
 import { opened } from "./opening.js";
 import { crumbs } from "./crumbs.js";
@@ -10,14 +10,14 @@ import { balance, dressed, ink } from "./palette.js";
 import { change, link } from "./route.js";
 
 const SHOWS = [
-  ["value", "EV, B less A"],
-  ["regret", "Given away, B less A"],
+  ["value", "EV, B minus A"],
+  ["regret", "EV loss, B minus A"],
   ["frequency", "Frequency"],
 ];
 
 export function mount(root, first) {
   let params = first;
-  let [call, found, node, runs, all] = [0, null, null, [], false];
+  let [call, comparison, node, runs, all] = [0, null, null, [], false];
   const pickers = el("div", { class: "tools pickers" });
   const top = el("div", { class: "line" });
   const left = el("section", { class: "left" });
@@ -47,13 +47,13 @@ export function mount(root, first) {
         "B",
         select(options, params.other ?? "", (other) => change({ other }), { name: "run-b" }),
       ),
-      button("swap", () => change({ run: params.other, other: params.run }), { title: "A becomes B" }),
+      button("swap", () => change({ run: params.other, other: params.run }), { title: "Swap A and B" }),
     );
   }
 
   async function read() {
     const now = ++call;
-    runs = (await tried(get("runs")))?.runs ?? [];
+    runs = (await attempt(get("runs")))?.runs ?? [];
     if (now !== call) return;
     pick();
     if (!params.run || !params.other) {
@@ -63,7 +63,7 @@ export function mount(root, first) {
         el(
           "p",
           { class: "quiet panel" },
-          "Choose two runs of the same spot: before and after a lock, two algorithms, two menus.",
+          "Choose two runs of the same spot, such as before and after a lock, two algorithms, or two menus.",
         ),
       );
       return;
@@ -73,7 +73,7 @@ export function mount(root, first) {
       const where = { run: params.run, line: params.line ?? "", player: params.player };
       const [one, two] = await Promise.all([get("node", where), get("compare", { ...where, other: params.other })]);
       if (now !== call) return;
-      [node, found] = [one, two];
+      [node, comparison] = [one, two];
       replace(body, left, right);
       paint();
     } catch (error) {
@@ -91,20 +91,20 @@ export function mount(root, first) {
         el(
           "p",
           { class: "quiet panel" },
-          "Nobody acts here; choose a decision of the line above, or a card: ",
+          "No player acts here. Choose a decision of the line above, or a card: ",
           (node.cards ?? [])
             .slice(0, 52)
             .map((each) => [el("a", { href: link({ ...params, line: each.line }) }, each.card), " "]),
         ),
       );
     const key = params.by ?? "value";
-    const pot = found.pot?.[0] ?? node.pot;
-    const names = Array.isArray(found.actions[0]) ? found.actions : [found.actions, found.actions];
+    const pot = comparison.pot?.[0] ?? node.pot;
+    const names = Array.isArray(comparison.actions[0]) ? comparison.actions : [comparison.actions, comparison.actions];
     const sides = names.map((list) =>
       dressed(list.map((name) => ({ ...(node.actions.find((each) => each.name === name) ?? { name }) }))),
     );
     const parts = new Map();
-    for (const each of found.rows) {
+    for (const each of comparison.rows) {
       const [value, part] = [difference(each, key), weight(each)];
       if (value === null || value === undefined || !(part > 0)) continue;
       const sum = parts.get(classOf(each.hand)) ?? [0, 0];
@@ -113,7 +113,7 @@ export function mount(root, first) {
     const means = new Map([...parts].map(([name, [sum, part]]) => [name, sum / part]));
     const largest = Math.max(
       ...[...means.values()].map(Math.abs),
-      key === "frequency" ? 0.01 : (found.tolerance ?? 1e-9),
+      key === "frequency" ? 0.01 : (comparison.tolerance ?? 1e-9),
       1e-9,
     );
     grid.paint((k) => {
@@ -128,7 +128,7 @@ export function mount(root, first) {
         bars: [{ colour, share: 1 }],
         ink: ink(colour),
         note: /^[-+]?0(\.0*)?$/.test(text) ? "0" : text,
-        told: text,
+        label: text,
         pressed: params.class === CLASSES[k],
       };
     });
@@ -143,7 +143,7 @@ export function mount(root, first) {
             ["oop", "OOP"],
             ["ip", "IP"],
           ],
-          found.player,
+          comparison.player,
           (player) => change({ player, class: null }),
         ),
         choice("Compare by", SHOWS, key, (by) => change({ by: by === "value" ? null : by }, { instead: true })),
@@ -153,18 +153,18 @@ export function mount(root, first) {
         "p",
         { class: "note" },
         {
-          value: "Blue: the hand is worth more in B. Orange: worth more in A.",
+          value: "Blue: the hand's EV is higher in B. Orange: it is higher in A.",
           regret:
-            "What a hand's strategy gives away against its own best action: orange where A gives away more, blue where B does.",
+            "EV that a hand's strategy loses against its own best action. Orange: A loses more. Blue: B loses more.",
           frequency:
-            "How much of the strategy differs. Hands whose actions are worth the same differ freely between correct solutions: judge by EV.",
+            "Fraction of the strategy that differs. Indifferent hands may differ between correct solutions, so judge by EV.",
         }[key],
       ),
     );
     replace(
       right,
-      summary(found, [params.run, params.other], pot, names),
-      hands(found, sides, key, pot, {
+      summary(comparison, [params.run, params.other], pot, names),
+      hands(comparison, sides, key, pot, {
         chosen: params.class,
         all,
         more: () => {
@@ -181,7 +181,7 @@ export function mount(root, first) {
     update(next) {
       const same = ["run", "other", "line", "player"].every((key) => next[key] === params[key]);
       params = next;
-      if (same && found) paint();
+      if (same && comparison) paint();
       else read();
     },
     destroy() {

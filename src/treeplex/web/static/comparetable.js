@@ -1,4 +1,4 @@
-// The tables of a comparison: both runs in a line each, and their hands by what differs most.
+// The tables of a comparison: one line per run, and hands ordered by their difference.
 import { button, el, row, table } from "./dom.js";
 import { hand } from "./cards.js";
 import { bars } from "./hands.js";
@@ -9,7 +9,7 @@ export function classOf(name) {
   return one === two ? one + two : `${one}${two}${name[1] === name[3] ? "s" : "o"}`;
 }
 
-/** The number a view is about: what B has more than A. */
+/** The compared number of B minus that of A. */
 export function difference(each, key) {
   if (key === "frequency") return each.frequency_difference;
   const [one, two] = each[key];
@@ -30,16 +30,16 @@ function words(parts, side) {
     .join(" ");
 }
 
-/** Both runs here in a line each. */
-export function summary(found, runs, pot, names) {
+/** A table with one line per run. */
+export function summary(comparison, runs, pot, names) {
   const same = names[0].join() === names[1].join();
   const columns = [
     { name: "" },
-    { name: `EV of ${PLAYERS[found.player]}`, number: true },
+    { name: `EV of ${PLAYERS[comparison.player]}`, number: true },
     {
-      name: "given away",
+      name: "EV loss",
       number: true,
-      title: "Chips that the strategy loses against its own best actions, on average",
+      title: "Average chips that the strategy loses against its own best actions",
     },
     ...(same ? names[0].map((name) => ({ name, number: true })) : [{ name: "actions" }]),
   ];
@@ -47,22 +47,22 @@ export function summary(found, runs, pot, names) {
     row(
       [
         [el("strong", {}, name), " ", runs[k]],
-        chips(found.ev[k], pot),
-        chips(found.regret[k], pot),
+        chips(comparison.ev[k], pot),
+        chips(comparison.regret[k], pot),
         ...(same
-          ? (found.totals?.[k] ?? []).map((part) => percent(part))
-          : [(found.totals?.[k] ?? []).map((part, i) => `${names[k][i]} ${percent(part)}`).join(", ")]),
+          ? (comparison.totals?.[k] ?? []).map((part) => percent(part))
+          : [(comparison.totals?.[k] ?? []).map((part, i) => `${names[k][i]} ${percent(part)}`).join(", ")]),
       ],
       columns,
     ),
   );
-  const [one, two] = found.ev;
+  const [one, two] = comparison.ev;
   lines.push(
     row(
       [
-        "B less A",
+        "B minus A",
         one === null || two === null ? "–" : signed(chips(two - one, pot)),
-        signed(chips(found.regret[1] - found.regret[0], pot)),
+        signed(chips(comparison.regret[1] - comparison.regret[0], pot)),
       ],
       columns,
       { class: "sum" },
@@ -71,10 +71,10 @@ export function summary(found, runs, pot, names) {
   return table("Both runs here", columns, lines);
 }
 
-/** Hands, by what differs most; of one class, or all. options: {chosen, all, more}. */
-export function hands(found, sides, key, pot, { chosen, all, more }) {
-  const kept = found.rows.filter((each) => !chosen || classOf(each.hand) === chosen);
-  const list = [...kept].sort(
+/** A table of hands of one class or all, largest difference first. options: {chosen, all, more}. */
+export function hands(comparison, sides, key, pot, { chosen, all, more }) {
+  const selected = comparison.rows.filter((each) => !chosen || classOf(each.hand) === chosen);
+  const list = [...selected].sort(
     (one, two) => Math.abs(difference(two, key) ?? 0) * weight(two) - Math.abs(difference(one, key) ?? 0) * weight(one),
   );
   const columns = [
@@ -82,16 +82,16 @@ export function hands(found, sides, key, pot, { chosen, all, more }) {
     { name: "share", number: true },
     { name: "EV A", number: true },
     { name: "EV B", number: true },
-    { name: "B less A", number: true },
-    { name: "gives away A", number: true },
-    { name: "B", number: true },
+    { name: "B minus A", number: true },
+    { name: "EV loss A", number: true },
+    { name: "EV loss B", number: true },
     { name: "strategy A" },
     { name: "strategy B" },
     { name: "" },
   ];
   const lines = list.slice(0, all ? undefined : 40).map((each) => {
     const [one, two] = each.value;
-    const close = one !== null && two !== null && Math.abs(two - one) <= (found.tolerance ?? 0);
+    const close = one !== null && two !== null && Math.abs(two - one) <= (comparison.tolerance ?? 0);
     return row(
       [
         hand(each.hand),
@@ -111,7 +111,7 @@ export function hands(found, sides, key, pot, { chosen, all, more }) {
               )
             : "–",
         ),
-        close ? el("span", { class: "same", title: "Worth the same within the runs' accuracy" }, "≈") : "",
+        close ? el("span", { class: "same", title: "Equal EV within the runs' accuracy" }, "≈") : "",
       ],
       columns,
       { data: { hand: each.hand } },
@@ -125,7 +125,7 @@ export function hands(found, sides, key, pot, { chosen, all, more }) {
     el(
       "p",
       { class: "note" },
-      "Ordered by what differs most, weighted by how often it happens. ≈ worth the same within the runs' accuracy.",
+      "Ordered by difference times share. ≈ means equal EV within the runs' accuracy.",
     ),
   );
 }

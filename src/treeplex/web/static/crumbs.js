@@ -1,4 +1,4 @@
-// The line as columns: each decision with all its actions, the one taken marked; cards between them.
+// The line as columns: each decision with all actions and the chosen one marked, and the cards between.
 import { el } from "./dom.js";
 import { card, cards } from "./cards.js";
 import { PLAYERS, amount, percent } from "./format.js";
@@ -38,12 +38,12 @@ function decision(player, pot, actions, taken, now) {
   );
 }
 
-/** "ip folds" with the player as everywhere else. */
+/** Writes the player in "ip folds" as in the rest of the page. */
 export function side(text) {
   return text.replace(/\b(oop|ip)\b/g, (name) => PLAYERS[name]);
 }
 
-/** All of a node's line; its own actions last. */
+/** The whole line of a node, with its own actions last. */
 export function crumbs(node) {
   const dealt = node.crumbs.filter((crumb) => crumb.kind === "chance").length;
   const start = node.board.slice(0, node.board.length - dealt);
@@ -54,7 +54,7 @@ export function crumbs(node) {
       { class: "dealt" },
       el(
         "a",
-        { href: changed({ line: null, class: null }), title: "To the start" },
+        { href: changed({ line: null, class: null }), title: "Go to the start" },
         el("small", {}, STREET[length]),
         cards(start),
       ),
@@ -69,7 +69,7 @@ export function crumbs(node) {
           { class: "dealt" },
           el(
             "a",
-            { href: changed({ line: crumb.line, class: null }), title: "Another card" },
+            { href: changed({ line: crumb.line, class: null }), title: "Choose another card" },
             el("small", {}, STREET[++length]),
             card(crumb.card),
           ),

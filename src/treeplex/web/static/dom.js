@@ -1,4 +1,4 @@
-// Building the page: every text goes through textContent, so nothing from a file is ever read as markup.
+// Helpers that build the page. All text goes through textContent, so text from files is never read as markup.
 
 const PROPERTIES = new Set(["value", "checked", "selected", "disabled", "hidden", "open", "indeterminate"]);
 const SVG = "http://www.w3.org/2000/svg";
@@ -23,7 +23,7 @@ export function el(tag, props = {}, ...children) {
   return fill(document.createElement(tag), props, children);
 }
 
-/** The same inside a drawing. */
+/** An element inside an SVG drawing. */
 export function svg(tag, props = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), props, children);
 }
@@ -35,7 +35,7 @@ export function replace(node, ...children) {
   return node;
 }
 
-/** A button with a name for screen readers where its text is a sign. */
+/** A button; give it an aria-label if its text is only a symbol. */
 export function button(text, click, props = {}) {
   return el("button", { type: "button", ...props, on: { click, ...(props.on ?? {}) } }, text);
 }
@@ -65,7 +65,7 @@ export function select(options, value, change, props = {}) {
   );
 }
 
-/** Buttons of which one is pressed. */
+/** A group of buttons of which one is pressed. */
 export function choice(label, options, value, change) {
   return el(
     "div",
@@ -111,13 +111,13 @@ export function row(cells, columns, props = {}) {
 
 export function debounce(fn, wait) {
   let timer = 0;
-  return (...given) => {
+  return (...args) => {
     clearTimeout(timer);
-    timer = setTimeout(() => fn(...given), wait);
+    timer = setTimeout(() => fn(...args), wait);
   };
 }
 
-/** Hands text to the person as a file. */
+/** Downloads text as a file. */
 export function download(name, text, type = "text/plain") {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const link = el("a", { href: url, download: name });
@@ -127,17 +127,17 @@ export function download(name, text, type = "text/plain") {
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
-/** A line of text that is a field of what is asked. */
-export function textOf(asked, key, props = {}) {
+/** A text input for one field of `values`. */
+export function textOf(values, key, props = {}) {
   return el("input", {
     type: "text",
-    value: asked[key],
+    value: values[key],
     name: key,
     autocomplete: "off",
     ...props,
     on: {
       input: (event) => {
-        asked[key] = event.target.value;
+        values[key] = event.target.value;
       },
     },
   });

@@ -1,5 +1,5 @@
-// The spot editor: board, ranges, money, sizes; what it will cost; import, export and solve.
-import { about, get, listen, live, post, tried } from "./api.js";
+// The spot editor: board, ranges, money, sizes, cost estimates, import, export and solve.
+import { about, attempt, get, listen, live, post } from "./api.js";
 import { button, debounce, el, field, replace } from "./dom.js";
 import { cards, deck, parseCards } from "./cards.js";
 import { JobList } from "./jobs.js";
@@ -11,12 +11,12 @@ import { load, save } from "./store.js";
 
 const MORE = [
   ["rake_rate", "Rake", "0.05 or 5%"],
-  ["rake_cap", "Rake cap", "empty: none"],
+  ["rake_cap", "Rake cap", "empty: no cap"],
   ["dead_money", "Dead money", "added to the pot"],
   ["chip", "Chip unit", "0.01, 0.5, 1"],
-  ["add_allin_threshold", "Add all-in", "where it is at most this × pot"],
-  ["force_allin_threshold", "Force all-in", "where at most this share is left"],
-  ["merging_threshold", "Merge sizes", "closer than this"],
+  ["add_allin_threshold", "Add all-in", "if it is at most this × pot"],
+  ["force_allin_threshold", "Force all-in", "if at most this fraction of the stack is left"],
+  ["merging_threshold", "Merge sizes", "if they are closer than this"],
 ];
 
 export function mount(root, params) {
@@ -33,11 +33,11 @@ export function mount(root, params) {
   const solve = el("div", { class: "solve" });
   const list = new JobList((each) => each.job === job, { tall: 180 });
 
-  /** What is plainly missing, said without asking the server. */
+  /** The first missing input, known without the server. */
   function missing() {
     if (!streetOf(spot.board)) return "Choose 3 to 5 cards for the board.";
     const empty = ["oop", "ip"].find((player) => !(spot[`${player}_range`] ?? "").trim());
-    return empty ? `Give ${empty.toUpperCase()} a range: paint it or write it.` : null;
+    return empty ? `Give ${empty.toUpperCase()} a range: paint it on the grid or type it.` : null;
   }
 
   const check = debounce(async () => {
@@ -157,24 +157,24 @@ export function mount(root, params) {
     );
   }
 
-  /** What was imported: a spot, parts of one, or ranges alone. */
+  /** Uses an import: a spot, parts of a spot, or only ranges. */
   function take(got) {
     const [oop, ip] = Object.entries(got.ranges ?? {})
       .sort(([one], [two]) => (one === "ip") - (two === "ip"))
       .map(([, text]) => text);
-    const given = Object.fromEntries(
+    const imported = Object.fromEntries(
       [
         ["oop_range", oop],
         ["ip_range", ip],
       ].filter(([, text]) => text !== undefined),
     );
     spot = got.ranges
-      ? { ...spot, ...given }
+      ? { ...spot, ...imported }
       : got.partial
         ? { ...spot, ...asDraft({ ...asSpot(spot), ...got.spot }) }
         : asDraft(got.spot);
-    const asked = /^([\d.]+)%pot$/.exec(got.target ?? "");
-    if (asked) save("target", asked[1]);
+    const percentOfPot = /^([\d.]+)%pot$/.exec(got.target ?? "");
+    if (percentOfPot) save("target", percentOfPot[1]);
     keep(spot);
     paint();
   }
@@ -218,9 +218,9 @@ export function mount(root, params) {
   );
   ends.push(listen("jobs", (jobs) => list.update(jobs)));
   (async () => {
-    await tried(about());
+    await attempt(about());
     if (params.run) {
-      const got = await tried(get("run", { run: params.run }));
+      const got = await attempt(get("run", { run: params.run }));
       if (got?.spot) spot = asDraft(got.spot);
     }
     paint();

@@ -1,8 +1,8 @@
-// The equity graph: both ranges from their worst hand to their best.
+// The equity graph: both ranges, from the worst hand to the best.
 import { choice, el, replace } from "./dom.js";
 import { Plot } from "./plot.js";
 
-/** Hands in order of a number, each with its share of the range, as the points of a curve. */
+/** The points of a curve: hands in order of a number, each at its place in the range. */
 function curve(node, key) {
   const hands = node.hands
     .filter((each) => each.share > 0 && each[key] !== null)

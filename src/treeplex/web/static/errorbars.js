@@ -1,4 +1,4 @@
-// Intervals that are proved, drawn as bars from "at least" to "at most", with their numbers beside them.
+// Certified intervals, drawn as bars from lower to upper bound, with their numbers.
 import { el, svg } from "./dom.js";
 import { fixed } from "./format.js";
 

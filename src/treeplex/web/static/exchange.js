@@ -1,5 +1,5 @@
-// Spots from and for other programs: paste or choose a file of any known format, download in one of them.
-import { live, post, toast, tried } from "./api.js";
+// Import and export of spots: paste or choose a file in any known format, or download one.
+import { attempt, live, post, toast } from "./api.js";
 import { button, download, el, field, replace, select } from "./dom.js";
 
 const OURS = "treeplex";
@@ -10,20 +10,20 @@ const NAMES = {
   desktop: "desktop-postflop JSON",
   wasm: "wasm-postflop configuration",
 };
-const RANGES = new Set(["wasm-ranges", "range", "gtoplus", "floats"]); // these hold ranges, not spots
+const RANGES = new Set(["wasm-ranges", "range", "gtoplus", "floats"]); // these have ranges, not spots
 
 function formats() {
   const known = (live.about?.formats ?? []).filter((each) => !RANGES.has(each) && each !== OURS);
   return [OURS, ...known].map((each) => [each, NAMES[each] ?? each]);
 }
 
-/** A spot of ours is read here, anything else by the server. */
+/** Reads a treeplex spot here, and leaves any other text to the server. */
 async function read(text) {
   let ours = null;
   try {
     ours = JSON.parse(text);
   } catch {
-    /* another program's */
+    /* text of another program */
   }
   if (!ours?.board || !ours.oop_range) return post("import", { text });
   const got = await post("spot", { spot: ours });
@@ -37,7 +37,7 @@ function ask(take) {
     spellcheck: "false",
     "aria-label": "Text of the spot",
     placeholder:
-      "Paste a spot: PioSOLVER tree, wasm-postflop or desktop-postflop JSON, TexasSolver console file or treeplex JSON; or ranges",
+      "Paste a spot (PioSOLVER tree, wasm-postflop or desktop-postflop JSON, TexasSolver console file, treeplex JSON) or ranges",
   });
   const wrong = el("p", { class: "sentence", role: "status" });
   const file = el("input", {
@@ -123,7 +123,7 @@ function give(spot) {
         { class: "tools" },
         button("Download", () => download(name, text.value), { class: "main" }),
         button("Copy", async () => {
-          await tried(navigator.clipboard.writeText(text.value));
+          await attempt(navigator.clipboard.writeText(text.value));
           toast("Copied.", "note");
         }),
         button("Close", () => box.close()),
@@ -135,7 +135,7 @@ function give(spot) {
   show();
 }
 
-/** Two buttons: import hands a spot to `take`, export asks `spot()` for it. */
+/** Two buttons: import passes a spot to `take`, and export calls `spot()`. */
 export function exchange(spot, take) {
   return [button("Import …", () => ask(take)), button("Export …", () => give(spot()))];
 }

@@ -1,20 +1,20 @@
-// Numbers as text. The printed digits are those of the number the server sent.
+// Numbers as text. The digits are those of the numbers that the server sent.
 
 function plain(text) {
   return /^-0(\.0*)?$/.test(text) ? text.slice(1) : text;
 }
 
-/** With so many digits after the point; a dash where nothing is known. */
+/** A number with `digits` decimals; a dash if it is unknown. */
 export function fixed(value, digits) {
   return value === null || value === undefined || Number.isNaN(value) ? "–" : plain(value.toFixed(digits));
 }
 
-/** Chips, with two digits more than the pot needs to be told in thousandths. */
+/** Chips, with more decimals for smaller pots. */
 export function chips(value, pot = 100) {
   return fixed(value, pot >= 1000 ? 1 : pot >= 20 ? 2 : 3);
 }
 
-/** As few characters as a cell of the grid has room for. */
+/** A number that is short enough for a cell of the grid. */
 export function short(value, pot = 100) {
   return fixed(value, pot >= 100 ? 0 : pot >= 10 ? 1 : 2);
 }
@@ -23,7 +23,7 @@ export function percent(value, digits = 1) {
   return value === null || value === undefined ? "–" : `${fixed(100 * value, digits)}%`;
 }
 
-/** An amount as a person writes it: 75, 7.5. */
+/** An amount without needless decimals: 75, 7.5. */
 export function amount(value) {
   return value === null || value === undefined ? "–" : String(Math.round(value * 1e6) / 1e6);
 }
@@ -76,12 +76,12 @@ export function precise(value) {
         : Number(value.toPrecision(3)).toString();
 }
 
-/** How good a run is: per cent of the pot of a spot, NashConv of any other game. */
+/** The quality of a run: exploitability in per cent of the pot for a spot, else NashConv. */
 export function quality(run) {
   return typeof run.percent_of_pot === "number" ? `${precise(run.percent_of_pot)}% of pot` : precise(run.nash_conv);
 }
 
-/** A size as a person says it. */
+/** A size in words. */
 export function size(text) {
   return text === "a" ? "all-in" : String(text);
 }

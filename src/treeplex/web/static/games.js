@@ -1,5 +1,5 @@
-// Any game: solve one of the catalog; infosets with their strategies; the tree, move by move; convergence.
-import { about, get, listen, live, tried } from "./api.js";
+// Any game: solve one of the catalog; view infosets with strategies, the tree move by move, and convergence.
+import { about, attempt, get, listen, live } from "./api.js";
 import { choice, debounce, el, replace } from "./dom.js";
 import { precise } from "./format.js";
 import { chooser } from "./gamesform.js";
@@ -22,7 +22,7 @@ export function mount(root, first) {
   let runs = [];
   const chosen = () => (params.chosen ?? params.run ?? latest()).split("|").filter(Boolean);
 
-  /** Without a choice: the runs of the game that was solved last. */
+  /** The default choice: runs of the game that was solved last. */
   function latest() {
     return runs
       .filter((run) => run.game === runs[0].game && run.nash_conv !== null)
@@ -32,10 +32,10 @@ export function mount(root, first) {
   }
 
   async function paintSide() {
-    runs = ((await tried(get("runs")))?.runs ?? []).filter((run) => run.percent_of_pot === null && !["spot", "sizes"].includes(run.kind));
+    runs = ((await attempt(get("runs")))?.runs ?? []).filter((run) => run.percent_of_pot === null && !["spot", "sizes"].includes(run.kind));
     const ticks = new Set(chosen());
     if (!side.firstChild) {
-      await tried(about());
+      await attempt(about());
       replace(side, chooser(list), el("section", { class: "panel", "aria-label": "Runs of games" }));
     }
     replace(
@@ -72,7 +72,7 @@ export function mount(root, first) {
               ),
             ),
           )
-        : el("p", { class: "quiet" }, "None yet."),
+        : el("p", { class: "quiet" }, "There are no runs yet."),
     );
   }
 
@@ -113,7 +113,7 @@ export function mount(root, first) {
         el(
           "p",
           { class: "quiet nothing" },
-          "Tick runs on the left to see their convergence in one plot; runs that are being solved are drawn as they go.",
+          "Tick runs on the left to see their convergence in one plot. Unfinished runs are updated live.",
         ),
       );
     const x = params.x ?? "seconds";
@@ -171,7 +171,7 @@ export function mount(root, first) {
       ...Object.fromEntries(
         [..."123456789"].map((digit) => [
           digit,
-          ["take a branch of the tree", () => shown.querySelector(`[data-branch="${digit - 1}"]`)?.click()],
+          ["follow a branch of the tree", () => shown.querySelector(`[data-branch="${digit - 1}"]`)?.click()],
         ]),
       ),
       ArrowLeft: [

@@ -2,13 +2,13 @@
 import { live, start } from "./api.js";
 import { button, el, field } from "./dom.js";
 
-/** A panel with the form, and the jobs it started below. */
+/** A panel with the form, and below it the jobs that it started. */
 export function chooser(list) {
-  const asked = { game: "leduc", algorithm: "cfr+", nash_conv: "0.001", seconds: "10", iterations: "" };
-  const game = el("input", { type: "text", value: asked.game, list: "games", name: "game", autocomplete: "off" });
+  const defaults = { game: "leduc", algorithm: "cfr+", nash_conv: "0.001", seconds: "10", iterations: "" };
+  const game = el("input", { type: "text", value: defaults.game, list: "games", name: "game", autocomplete: "off" });
   const algorithm = el("input", {
     type: "text",
-    value: asked.algorithm,
+    value: defaults.algorithm,
     list: "algorithms",
     name: "algorithm",
     autocomplete: "off",
@@ -16,7 +16,7 @@ export function chooser(list) {
   const limits = Object.fromEntries(
     ["nash_conv", "seconds", "iterations"].map((key) => [
       key,
-      el("input", { type: "text", inputmode: "decimal", value: asked[key], name: key, placeholder: "no limit" }),
+      el("input", { type: "text", inputmode: "decimal", value: defaults[key], name: key, placeholder: "no limit" }),
     ]),
   );
   async function ask(names) {
@@ -58,7 +58,7 @@ export function chooser(list) {
   );
 }
 
-/** "cfr, dcfr(alpha=1,beta=0)" at the commas that are not inside brackets. */
+/** Splits "cfr, dcfr(alpha=1,beta=0)" at the commas outside brackets. */
 function split(text) {
   return text
     .split(/,(?![^(]*\))/)

@@ -1,12 +1,12 @@
-// Strategies of a game: its infosets with search, and its tree, move by move.
-import { get, tried } from "./api.js";
+// Strategies of a game: searchable infosets, and the tree move by move.
+import { attempt, get } from "./api.js";
 import { button, debounce, el, replace, row, select, table } from "./dom.js";
 import { count, fixed, precise } from "./format.js";
 import { change, link } from "./route.js";
 
 const PAGE = 50;
 
-/** How often each action is taken, as bars with their numbers. */
+/** Probabilities of actions as bars with numbers. */
 function mix(actions, probabilities) {
   return el(
     "div",
@@ -23,10 +23,10 @@ function mix(actions, probabilities) {
   );
 }
 
-/** Infosets of a run with their strategies, a page of them at a time. `still()`: is this yet wanted? */
+/** Pages of a run's infosets with their strategies. `still()` returns whether this view is still shown. */
 export async function infosets(content, params, still) {
   const [offset, search, player] = [Number(params.offset ?? 0), params.search ?? "", params.player ?? ""];
-  const got = await tried(
+  const got = await attempt(
     get("infosets", { run: params.run, search: search || undefined, player: player || undefined, offset, most: PAGE }),
   );
   if (!got || !still()) return;
@@ -84,18 +84,18 @@ export async function infosets(content, params, still) {
       { class: "tools" },
       button("←", () => change({ offset: Math.max(0, offset - PAGE) || null }), {
         disabled: offset === 0,
-        "aria-label": "Before",
+        "aria-label": "Previous page",
       }),
       el("span", { class: "quiet" }, got.total ? `${offset + 1} to ${Math.min(offset + PAGE, got.total)}` : "none"),
       button("→", () => change({ offset: offset + PAGE }), {
         disabled: offset + PAGE >= got.total,
-        "aria-label": "After",
+        "aria-label": "Next page",
       }),
     ),
   );
 }
 
-/** A node of a game's tree, its branches and the way there. */
+/** A node of a game's tree, its branches and its path. */
 export async function tree(content, params, still) {
   try {
     const got = await get("tree", { run: params.run, path: params.path ?? "" });
@@ -117,7 +117,7 @@ export async function tree(content, params, still) {
         el("strong", {}, who),
         got.infoset ? [" · infoset ", el("code", {}, got.infoset)] : null,
         typeof got.payoff === "number" ? ` · player 0 gets ${precise(got.payoff)}` : null,
-        typeof got.value === "number" ? ` · worth ${fixed(got.value, 4)} to player 0` : null,
+        typeof got.value === "number" ? ` · value ${fixed(got.value, 4)} for player 0` : null,
         typeof got.reach === "number" ? ` · reached with probability ${precise(got.reach)}` : null,
       ),
       el(

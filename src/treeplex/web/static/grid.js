@@ -14,7 +14,7 @@ for (let row = 0; row < 13; row++)
           : `${RANKS[column]}${RANKS[row]}o`,
     );
 
-/** How many hands a class has. */
+/** The number of hands of a class. */
 export function combos(name) {
   return name.length === 2 ? 6 : name[2] === "s" ? 4 : 12;
 }
@@ -31,7 +31,7 @@ export function handsOf(name) {
   return made;
 }
 
-/** A grid that can be painted anew; `on.enter`, `on.press`, `on.leave` are told the class's place. */
+/** A grid that can be repainted; `on.enter` and `on.press` receive the index of the class. */
 export class Grid {
   constructor(label, on = {}) {
     this.cells = CLASSES.map((name, k) =>
@@ -85,7 +85,7 @@ export class Grid {
     }
   }
 
-  /** Paints every cell. `look(k)` gives {empty, bars: [{colour, share}], tall, ink, last, note, told, mark, pressed}. */
+  /** Paints every cell. `look(k)` returns {empty, bars: [{colour, share}], tall, ink, last, note, label, mark, pressed}. */
   paint(look) {
     this.cells.forEach((cell, k) => {
       const seen = look(k);
@@ -103,7 +103,7 @@ export class Grid {
           : "transparent",
       );
       cell.style.setProperty("--last", (bars.length > 1 && seen.last) || "inherit");
-      cell.setAttribute("aria-label", seen.told ? `${CLASSES[k]}, ${seen.told}` : CLASSES[k]);
+      cell.setAttribute("aria-label", seen.label ? `${CLASSES[k]}, ${seen.label}` : CLASSES[k]);
       cell.setAttribute("aria-selected", String(Boolean(seen.pressed)));
       replace(
         cell,
@@ -115,12 +115,12 @@ export class Grid {
   }
 }
 
-/** Bars of a strategy in the order they are drawn. */
+/** Bars of a strategy in drawing order. */
 export function barsOf(strategy, actions) {
   return drawn(actions).map((k) => ({ colour: actions[k].colour, share: strategy[k] }));
 }
 
-/** The ink that is read best where the name of a class stands: on its first bars. */
+/** The most readable ink for the name of a class, which is on its first bars. */
 export function inkOf(strategy, actions, tall = 1) {
   if (tall < 0.6) return "";
   let sum = 0;
@@ -131,13 +131,13 @@ export function inkOf(strategy, actions, tall = 1) {
   return "";
 }
 
-/** The ink that is read best on the right of a cell: on its last bars. */
+/** The most readable ink for the right side of a cell, on its last bars. */
 export function lastInk(strategy, actions, tall = 1) {
   const k = strategy.findIndex((share) => share > 0.25);
   return tall > 0.2 && k >= 0 ? actions[k].ink : "";
 }
 
-/** The action taken most. */
+/** The index of the most frequent action. */
 export function most(strategy) {
   return strategy.reduce((best, share, k) => (share > strategy[best] ? k : best), 0);
 }

@@ -1,5 +1,5 @@
-// Growth: a spot or a game is solved while the bet sizes that matter are found; they appear as they are added.
-import { get, listen, live, start, tried } from "./api.js";
+// Growth: a spot or a game is solved while bet sizes are added; they appear in a table as they are added.
+import { attempt, get, listen, live, start } from "./api.js";
 import { button, el, field, replace, row, select, table, textOf } from "./dom.js";
 import { count, fixed, precise, size } from "./format.js";
 import { JobList, gameOf } from "./jobs.js";
@@ -11,9 +11,9 @@ const SIZED = /continuous|sized/i;
 
 export function mount(root, first) {
   let params = first;
-  const asked = { from: params.run ?? "", target: "0.5", seconds: "20", bets: "", raises: "", street: "" };
+  const values = { from: params.run ?? "", target: "0.5", seconds: "20", bets: "", raises: "", street: "" };
   const form = el("section", { class: "panel", "aria-label": "Question" });
-  const found = el("section", { class: "panel wide", "aria-label": "Sizes found" });
+  const output = el("section", { class: "panel wide", "aria-label": "Sizes found" });
   const list = new JobList((job) => job.what === "grow" && (!params.job || job.job === params.job), { tall: 190 });
   const plot = new Plot({
     x: "iterations",
@@ -23,12 +23,12 @@ export function mount(root, first) {
     format: (value) => count(value),
   });
   let seen = "";
-  root.append(el("div", { class: "columns" }, el("div", { class: "side" }, form, list.element), found));
+  root.append(el("div", { class: "columns" }, el("div", { class: "side" }, form, list.element), output));
 
-  const text = (key, props) => textOf(asked, key, props);
+  const text = (key, props) => textOf(values, key, props);
 
   async function paint() {
-    const runs = ((await tried(get("runs")))?.runs ?? []).filter((run) => run.kind === "spot");
+    const runs = ((await attempt(get("runs")))?.runs ?? []).filter((run) => run.kind === "spot");
     const games = (live.about?.games ?? []).filter((name) => SIZED.test(name));
     const spot = draft();
     const options = [
@@ -36,22 +36,22 @@ export function mount(root, first) {
       ...runs.map((run) => [`run:${run.run}`, run.run]),
       ...games.map((name) => [`game:${name}`, name]),
     ];
-    const game = asked.from.startsWith("game:");
+    const game = values.from.startsWith("game:");
     replace(
       form,
       el("h2", {}, "Find sizes while solving"),
       el(
         "p",
         { class: "quiet" },
-        "It starts with few sizes, and adds those that are missed. What it is worth is measured with every candidate allowed.",
+        "The solve starts with few sizes and adds those that matter. Exploitability is measured with all candidates allowed.",
       ),
       field(
-        "What",
+        "Spot or game",
         select(
           options,
-          asked.from,
+          values.from,
           (from) => {
-            asked.from = from;
+            values.from = from;
             paint();
           },
           { name: "from" },
@@ -78,9 +78,9 @@ export function mount(root, first) {
                   ["river", "river"],
                   ["all", "all"],
                 ],
-                asked.street,
+                values.street,
                 (street) => {
-                  asked.street = street;
+                  values.street = street;
                 },
               ),
             ),
@@ -91,14 +91,14 @@ export function mount(root, first) {
 
   async function ask() {
     const body = { what: "grow" };
-    if (asked.from.startsWith("game:")) body.game = asked.from.slice(5);
+    if (values.from.startsWith("game:")) body.game = values.from.slice(5);
     else {
-      body.spot = asked.from ? (await tried(get("run", { run: asked.from.slice(4) })))?.spot : asSpot(draft());
+      body.spot = values.from ? (await attempt(get("run", { run: values.from.slice(4) })))?.spot : asSpot(draft());
       if (!body.spot) return;
-      if (asked.target.trim()) body.exploitability = `${asked.target.trim()}%pot`;
-      for (const key of ["bets", "raises", "street"]) if (asked[key].trim()) body[key] = asked[key].trim();
+      if (values.target.trim()) body.exploitability = `${values.target.trim()}%pot`;
+      for (const key of ["bets", "raises", "street"]) if (values[key].trim()) body[key] = values[key].trim();
     }
-    if (asked.seconds.trim()) body.seconds = Number(asked.seconds);
+    if (values.seconds.trim()) body.seconds = Number(values.seconds);
     const job = await start(body);
     if (job) change({ job: job.job });
   }
@@ -109,7 +109,7 @@ export function mount(root, first) {
     const mark = `${job?.job} ${job?.state} ${added.length}`;
     if (mark === seen) return;
     seen = mark;
-    if (!job) return replace(found, el("p", { class: "quiet nothing" }, "Sizes appear here as they are found."));
+    if (!job) return replace(output, el("p", { class: "quiet nothing" }, "Sizes appear here as they are added."));
     const sized = added.some((each) => typeof each.histories === "number");
     const columns = [
       { name: "added at", number: true, title: "Iteration" },
@@ -119,7 +119,7 @@ export function mount(root, first) {
       {
         name: "gain",
         number: true,
-        title: "Chips a hand that it won, when it was added, from an opponent who did not know it",
+        title: "Chips per hand that the size won, when it was added, from an opponent who had no reply to it",
       },
       ...(sized ? [{ name: "nodes added", number: true }] : []),
     ];
@@ -144,7 +144,7 @@ export function mount(root, first) {
         ),
       );
     replace(
-      found,
+      output,
       el(
         "header",
         {},
@@ -156,7 +156,7 @@ export function mount(root, first) {
                 class: "button main",
                 href: link(gameOf(job) ? { view: "games", run: job.run } : { view: "browse", run: job.run }),
               },
-              "browse the answer",
+              "browse the solution",
             )
           : null,
       ),

@@ -1,4 +1,4 @@
-// The combinations of a class, or of the whole range: frequency and EV of every action, equity, and what is worth the same.
+// The hands of a class or of the whole range: frequency and EV of every action, equity, and indifference.
 import { button, el, row, table } from "./dom.js";
 import { hand } from "./cards.js";
 import { barsOf } from "./grid.js";
@@ -28,7 +28,7 @@ function both(part, ev, pot) {
 }
 
 export function sameEv(node) {
-  return `≈ same EV: two or more actions are worth the same within this run's accuracy (${chips(node.tolerance, node.pot)} chips). The mix of such a hand is one of many that do as well, not a recipe.`;
+  return `≈ same EV: two or more actions have equal EV within this run's accuracy (${chips(node.tolerance, node.pot)} chips). The mix of such a hand is one of many equally good ones.`;
 }
 
 /** The table of hands. `shown` is a class or null; options {sort, all, change(sort), more()}. */
@@ -41,13 +41,13 @@ export function handTable(
   const acts = node.hands.some((each) => each.strategy.length);
   const gains = node.hands.some((each) => each.gain !== undefined);
   const by = SORTS[sort] ?? SORTS.share;
-  const kept = node.hands.filter((each) => (shown ? each.class === shown : each.reach > 0));
-  const list = [...kept].sort((one, two) => (by(two) ?? -1e99) - (by(one) ?? -1e99));
+  const visible = node.hands.filter((each) => (shown ? each.class === shown : each.reach > 0));
+  const list = [...visible].sort((one, two) => (by(two) ?? -1e99) - (by(one) ?? -1e99));
   const head = (key, name) =>
     button(name, () => order(key), { class: "sort", "aria-pressed": String(sort === key), title: `Order by ${name}` });
   const columns = [
     { name: "hand" },
-    { name: head("share", "share"), number: true, title: "Of all deals that get here" },
+    { name: head("share", "share"), number: true, title: "Fraction of all deals that get here" },
     ...(gains ? [] : [{ name: "in range", number: true, title: "How often this hand gets here" }]),
     ...(acts
       ? actions.map((action) => ({
@@ -56,16 +56,16 @@ export function handTable(
             el("i", { class: "swatch", style: { background: action.colour, color: action.ink } }, action.letter),
             ` ${action.short ?? action.name}`,
           ],
-          title: `${action.label ?? action.name}: how often, and its EV if the hand plays on well. Hands that take it less than 1 % of the time play their best reply afterwards.`,
+          title: `${action.label ?? action.name}: frequency, and EV if the hand plays on well. Hands that choose it less than 1 % of the time then play a best response.`,
         }))
       : []),
-    { name: head("value", "EV"), number: true, title: "Chips it takes of the pot from here on" },
+    { name: head("value", "EV"), number: true, title: "Chips that the hand wins from the pot from here on" },
     { name: head("equity", "equity"), number: true },
     ...(gains ? [] : [{ name: "EQR", number: true, title: "Equity realisation: EV over equity times pot" }]),
     ...(gains
       ? [
-          ...(acts ? [{ name: "best reply" }] : []),
-          { name: head("gain", "gain"), number: true, title: "Chips more than the strategy takes" },
+          ...(acts ? [{ name: "best response" }] : []),
+          { name: head("gain", "gain"), number: true, title: "Chips that the best response wins above the strategy" },
         ]
       : []),
     { name: "" },
@@ -118,7 +118,7 @@ function best(each, actions, node) {
     : "–";
 }
 
-/** One line about a class, as the mouse passes. */
+/** One line about a class under the pointer. */
 export function classLine(node, actions, k) {
   const each = node.classes[k];
   if (!each) return el("p", { class: "class-line quiet" }, "not in the range here");

@@ -1,5 +1,5 @@
-// A job of the queue as a card: what it does, how far it is, its convergence, and what can be done with it.
-import { get, post, refresh, tried } from "./api.js";
+// A job of the queue as a card: title, progress, convergence and buttons.
+import { attempt, get, post, refresh } from "./api.js";
 import { button, el, replace } from "./dom.js";
 import { count, precise, seconds } from "./format.js";
 import { Plot } from "./plot.js";
@@ -20,7 +20,7 @@ export function gameOf(job) {
   return /^([2-9TJQKA][cdhs][ ,]*){3}/.test(job.title ?? "") ? null : job.title;
 }
 
-/** Is it a search for bet sizes, or its continuation? */
+/** Whether a job is a search for bet sizes or its continuation. */
 export function isSizes(job) {
   return job.what === "sizes" || Boolean(job.result?.certified);
 }
@@ -33,22 +33,22 @@ export function resultLink(job) {
 }
 
 async function act(job, what) {
-  await tried(post(`jobs/${encodeURIComponent(job.job)}/${what}`, {}));
-  await tried(refresh());
+  await attempt(post(`jobs/${encodeURIComponent(job.job)}/${what}`, {}));
+  await attempt(refresh());
 }
 
 export class JobCard {
   constructor(job, { tall = 150 } = {}) {
     this.plot = new Plot({ x: "seconds", y: "", logY: true, height: tall, label: "convergence" });
     this.title = el("h3");
-    this.told = el("p", { class: "told" });
+    this.facts = el("p", { class: "progress-text" });
     this.wrong = el("p", { class: "sentence" });
     this.tools = el("div", { class: "tools" });
     this.element = el(
       "article",
       { class: "job", data: { job: job.job } },
       el("header", {}, this.title, this.tools),
-      this.told,
+      this.facts,
       this.wrong,
       this.plot.element,
     );
@@ -67,7 +67,7 @@ export class JobCard {
       el("span", { class: `state ${job.state}` }, STATES[job.state] ?? job.state),
     );
     const part = typeof progress.percent_of_pot === "number";
-    const told = [
+    const parts = [
       progress.iteration ? `${count(progress.iteration)} iterations` : null,
       progress.seconds ? seconds(progress.seconds) : null,
       part
@@ -80,23 +80,23 @@ export class JobCard {
         : progress.target
           ? `target ${precise(progress.target)}`
           : null,
-      progress.compiling ? "kernels are compiled, once on this machine" : null,
+      progress.compiling ? "compiling kernels (only once on this machine)" : null,
       progress.text || null,
       job.stopping && job.state === "running" ? "stopping …" : null,
     ];
-    this.told.textContent = told.filter(Boolean).join(" · ");
+    this.facts.textContent = parts.filter(Boolean).join(" · ");
     replace(this.wrong, job.error ?? "");
     const goes = job.state === "running" || job.state === "queued";
     const open = resultLink(job);
     replace(
       this.tools,
-      goes ? button("stop", () => act(job, "stop"), { title: "Ends it with the answer so far" }) : null,
+      goes ? button("stop", () => act(job, "stop"), { title: "Stop with the answer so far" }) : null,
       job.state === "unconfirmed"
-        ? button("start", () => act(job, "start"), { class: "main", title: "It came with the folder" })
+        ? button("start", () => act(job, "start"), { class: "main", title: "This job came with the folder" })
         : null,
       !goes && open && !["failed", "unconfirmed"].includes(job.state) ? el("a", { class: "button main", href: open }, "open") : null,
       !goes
-        ? button("×", () => act(job, "remove"), { "aria-label": "Take off the list", title: "Take off the list" })
+        ? button("×", () => act(job, "remove"), { "aria-label": "Remove from the list", title: "Remove from the list" })
         : null,
     );
     if (!goes && job.run && !isSizes(job)) {
@@ -120,22 +120,22 @@ export class JobCard {
     this.plot.draw([{ name: part ? "exploitability, % of pot" : "NashConv", x, y }]);
   }
 
-  /** The whole curve of a job that has ended is in its run's log. */
+  /** Draws the whole curve of a finished job from its run's log. */
   async finish(job) {
     let columns = null;
     try {
       ({ columns } = await get("log", { run: job.run }));
     } catch {
-      /* no log was written: it failed early */
+      /* the job failed before it wrote a log */
     }
     const values = columns?.percent_of_pot ?? columns?.nash_conv ?? [];
-    const kept = values.map((_, k) => k).filter((k) => values[k] > 0);
-    this.plot.element.hidden = kept.length < 2;
-    if (kept.length > 1)
+    const positive = values.map((_, k) => k).filter((k) => values[k] > 0);
+    this.plot.element.hidden = positive.length < 2;
+    if (positive.length > 1)
       this.draw(
         Boolean(columns.percent_of_pot),
-        kept.map((k) => columns.seconds[k]),
-        kept.map((k) => values[k]),
+        positive.map((k) => columns.seconds[k]),
+        positive.map((k) => values[k]),
       );
   }
 
@@ -144,7 +144,7 @@ export class JobCard {
   }
 }
 
-/** A list of cards that follows the queue. `chosen(job)` says which jobs are shown. */
+/** A list of cards that follows the queue. `chosen(job)` returns whether to show a job. */
 export class JobList {
   constructor(chosen = () => true, options = {}) {
     this.chosen = chosen;
@@ -154,14 +154,14 @@ export class JobList {
   }
 
   update(jobs) {
-    const wanted = jobs.filter(this.chosen);
+    const selected = jobs.filter(this.chosen);
     for (const [id, made] of this.cards)
-      if (!wanted.some((job) => job.job === id)) {
+      if (!selected.some((job) => job.job === id)) {
         made.destroy();
         made.element.remove();
         this.cards.delete(id);
       }
-    for (const job of wanted) {
+    for (const job of selected) {
       const made = this.cards.get(job.job);
       if (made) made.update(job);
       else {
@@ -171,7 +171,7 @@ export class JobList {
         card.plot.fit();
       }
     }
-    return wanted;
+    return selected;
   }
 
   destroy() {

@@ -1,4 +1,4 @@
-// Keys: the present view's and those of every view; `?` shows them all.
+// Keys of the current view and of all views; `?` lists them.
 import { button, el } from "./dom.js";
 
 let current = {};
@@ -19,15 +19,15 @@ function shown(key) {
 }
 
 function list(title, keys) {
-  const told = new Map();
-  for (const [key, [what]] of Object.entries(keys)) if (what) told.set(what, [...(told.get(what) ?? []), shown(key)]);
-  if (!told.size) return null;
+  const byAction = new Map();
+  for (const [key, [what]] of Object.entries(keys)) if (what) byAction.set(what, [...(byAction.get(what) ?? []), shown(key)]);
+  if (!byAction.size) return null;
   return [
     el("h3", {}, title),
     el(
       "dl",
       { class: "keys" },
-      [...told].map(([what, names]) => [
+      [...byAction].map(([what, names]) => [
         el(
           "dt",
           {},
@@ -69,8 +69,8 @@ addEventListener("keydown", (event) => {
   }
   if (document.querySelector("dialog[open]")) return;
   if (event.key === "Enter" && target.closest?.("a, button, summary")) return;
-  const found = current[event.key] ?? everywhere[event.key];
-  if (!found) return;
+  const binding = current[event.key] ?? everywhere[event.key];
+  if (!binding) return;
   event.preventDefault();
-  found[1](event);
+  binding[1](event);
 });

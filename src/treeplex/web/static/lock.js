@@ -1,5 +1,5 @@
-// Locks: hands of a decision held to frequencies; solve around them, then compare before and after.
-import { get, listen, live, start, toast, tried } from "./api.js";
+// Locks: fix the frequencies of hands at a decision, solve around them, compare before and after.
+import { attempt, get, listen, live, start, toast } from "./api.js";
 import { button, choice, el, field, replace } from "./dom.js";
 import { CLASSES } from "./grid.js";
 import { percent } from "./format.js";
@@ -11,7 +11,7 @@ export function locksOf(run) {
   return load(`locks:${run}`, []);
 }
 
-/** The tab "Lock" of a node. `grid()` repaints the grid; classes chosen there are `chosen`. */
+/** The tab "Lock" of a node. `repaint()` repaints the grid; `chosen` has the classes chosen there. */
 export class LockPanel {
   constructor(repaint) {
     this.element = el("div", { class: "lock" });
@@ -27,9 +27,9 @@ export class LockPanel {
   async update(run, node, actions) {
     if (this.run !== run) {
       this.run = run;
-      this.about = await tried(get("run", { run }));
-      const given = this.about?.request?.options?.locks ?? [];
-      if (!load(`locks:${run}`, null) && Array.isArray(given) && given.length) save(`locks:${run}`, given);
+      this.about = await attempt(get("run", { run }));
+      const saved = this.about?.request?.options?.locks ?? [];
+      if (!load(`locks:${run}`, null) && Array.isArray(saved) && saved.length) save(`locks:${run}`, saved);
     }
     if (this.line !== node.line) {
       this.line = node.line;
@@ -51,7 +51,7 @@ export class LockPanel {
   }
 
   shareInput(action, k) {
-    const told = el("input", {
+    const input = el("input", {
       type: "number",
       min: "0",
       max: "100",
@@ -61,7 +61,7 @@ export class LockPanel {
       name: `share-${k}`,
       on: {
         input: () => {
-          this.shares[k] = Number(told.value);
+          this.shares[k] = Number(input.value);
           this.sum();
         },
       },
@@ -71,7 +71,7 @@ export class LockPanel {
       { class: "share" },
       el("i", { class: "swatch", style: { background: action.colour, color: action.ink } }, action.letter),
       el("span", {}, action.label ?? action.name),
-      told,
+      input,
       el("span", {}, "%"),
       button(
         "always",
@@ -87,15 +87,15 @@ export class LockPanel {
   sum() {
     const sum = this.shares.reduce((all, share) => all + (share || 0), 0);
     this.total.textContent =
-      Math.abs(sum - 100) < 0.35 ? "" : `These are ${percent(sum / 100)} together; they are scaled to 100%.`;
+      Math.abs(sum - 100) < 0.35 ? "" : `The sum is ${percent(sum / 100)}; the frequencies are scaled to 100%.`;
     return sum;
   }
 
   add() {
     const sum = this.sum();
-    if (!(sum > 0)) return toast("Give at least one action a frequency above zero.");
+    if (!(sum > 0)) return toast("Set a frequency above zero for at least one action.");
     const hands = this.who === "all" ? "all" : this.text.trim();
-    if (!hands) return toast("Name hands, or click classes on the grid.");
+    if (!hands) return toast("Type hands, or click classes on the grid.");
     const plays = {};
     this.actions.forEach((action, k) => {
       if (this.shares[k] > 0) plays[action.name] = this.shares[k] / sum;
@@ -162,7 +162,7 @@ export class LockPanel {
                   this.shares = this.actions.map((action) => Math.round(1000 * action.frequency) / 10);
                   this.paint();
                 },
-                { title: "The frequencies of the solution" },
+                { title: "Use the frequencies of the solution" },
               ),
             ),
           )
@@ -229,7 +229,7 @@ export class LockPanel {
         : el(
             "p",
             { class: "quiet" },
-            "None yet. Locked hands play what you say; everything else is solved around them.",
+            "There are no locks yet. Locked hands play your frequencies, and everything else is solved around them.",
           ),
       el(
         "div",
@@ -246,7 +246,7 @@ export class LockPanel {
 
   async solve(target) {
     const spot = this.about?.spot;
-    if (!spot) return toast("The spot of this run is not known.");
+    if (!spot) return toast("The spot of this run is unknown.");
     const job = await start({
       what: "solve",
       spot,
@@ -267,7 +267,7 @@ export class LockPanel {
     if (note && this.node) note.replaceWith(this.before());
   }
 
-  /** A link to the comparison: after the new run is done, or where this run was solved around another's locks. */
+  /** A link to the comparison, once the new run is done, or if this run was solved around locks of another. */
   before() {
     const job = live.jobs.find((each) => each.job === this.job);
     const earlier = load(`before-run:${this.run}`, null);
@@ -297,7 +297,7 @@ export class LockPanel {
   }
 }
 
-/** A name for the run around the locks: that of the run, without what names may not have. */
+/** A legal name for the run with locks, derived from the original run. */
 function lockedName(run) {
   const plain = run.split("/").at(-1).replace(/[^\w+.=,-]+/g, "_").replace(/(-locked)+$/, "").replace(/^[^\w]+/, "");
   return `${plain.slice(0, 60) || "run"}-locked`;

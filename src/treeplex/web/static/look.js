@@ -1,4 +1,4 @@
-// How a node is painted on the grid: by action, EV, equity, realisation or reach.
+// Colours of a node on the grid: by action, EV, equity, realisation or reach.
 import { barsOf, inkOf, lastInk, most } from "./grid.js";
 import { chips, fixed, percent, short } from "./format.js";
 import { ink, scale } from "./palette.js";
@@ -8,7 +8,7 @@ export const MODES = [
   ["ev", "EV"],
   ["equity", "Equity"],
   ["realisation", "EQR", "Equity realisation: EV over equity times pot"],
-  ["reach", "Reach", "How much of the starting range is still here"],
+  ["reach", "Reach", "Fraction of the starting range that is still here"],
 ];
 
 function spread(node) {
@@ -16,7 +16,7 @@ function spread(node) {
   return [Math.min(...values, 0), Math.max(...values, 1e-9)];
 }
 
-/** A function that says how the cell k looks. bars: "normal" fills the cell, "absolute" is as tall as the class is here. */
+/** Returns a function from k to the look of cell k. bars: "normal" fills the cell, "absolute" shows reach as height. */
 export function looker(node, actions, mode, bars, pressed) {
   const acts = mode === "actions" && node.classes.some((each) => each?.strategy.length);
   const kind = mode === "actions" && !acts ? "reach" : mode;
@@ -35,7 +35,7 @@ export function looker(node, actions, mode, bars, pressed) {
         note: actions[at].letter,
         mark: each.indifferent,
         pressed: pressed(k),
-        told: actions.map((action, i) => `${action.name} ${percent(each.strategy[i])}`).join(", "),
+        label: actions.map((action, i) => `${action.name} ${percent(each.strategy[i])}`).join(", "),
       };
     }
     const value = { ev: each.value, equity: each.equity, realisation: each.realisation, reach: each.full }[kind];
@@ -43,7 +43,7 @@ export function looker(node, actions, mode, bars, pressed) {
     const at = kind === "ev" ? (value - low) / (high - low) : kind === "realisation" ? value / 1.6 : value;
     const colour = scale(at);
     const note = kind === "ev" ? short(value, node.pot) : kind === "realisation" ? fixed(value, 2) : percent(value, 0);
-    const told = kind === "ev" ? `EV ${chips(value, node.pot)}` : `${kind} ${note}`;
-    return { bars: [{ colour, share: 1 }], tall, ink: tall > 0.6 ? ink(colour) : "", note, told, pressed: pressed(k) };
+    const label = kind === "ev" ? `EV ${chips(value, node.pot)}` : `${kind} ${note}`;
+    return { bars: [{ colour, share: 1 }], tall, ink: tall > 0.6 ? ink(colour) : "", note, label, pressed: pressed(k) };
   };
 }

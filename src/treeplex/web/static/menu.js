@@ -21,7 +21,7 @@ function input(spot, changed, street, player, kind) {
   });
 }
 
-/** Repaints the sizes of a spot into `box`; `changed()` after every change. */
+/** Paints the sizes of a spot into `box`; calls `changed()` after every change. */
 export function sizesForm(box, spot, changed) {
   const again = () => {
     sizesForm(box, spot, changed);
@@ -52,7 +52,7 @@ export function sizesForm(box, spot, changed) {
           for (const street of STREETS) if (spot.sizes[street]) spot.sizes[street].ip = { ...spot.sizes[street].oop };
           again();
         },
-        { title: "The same sizes for both players" },
+        { title: "Use the same sizes for both players" },
       ),
     ),
     el(
@@ -88,7 +88,7 @@ export function sizesForm(box, spot, changed) {
       ? el(
           "p",
           { class: "note" },
-          `${Object.keys(spot.line_sizes).length} decisions have sizes of their own. `,
+          `${Object.keys(spot.line_sizes).length} decisions have their own sizes. `,
           button("remove them", () => {
             spot.line_sizes = {};
             again();
@@ -109,7 +109,7 @@ export function sizesForm(box, spot, changed) {
                 el("input", {
                   type: "text",
                   value: spot.donk_sizes?.[street] ?? "",
-                  placeholder: "as other bets; none: no donk bets",
+                  placeholder: "empty: same as bets; none: no donk bets",
                   on: {
                     input: (event) => {
                       (spot.donk_sizes ??= {})[street] = event.target.value;

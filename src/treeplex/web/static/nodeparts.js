@@ -1,11 +1,11 @@
-// Parts of a node's view: its actions as tiles, both ranges, and what can be saved.
-import { getText, toast, tried } from "./api.js";
+// Parts of a node's view: its actions as tiles, both ranges, and buttons for saving.
+import { attempt, getText, toast } from "./api.js";
 import { side } from "./crumbs.js";
 import { button, download, el } from "./dom.js";
 import { PLAYERS, WHO, chips, fixed, percent } from "./format.js";
 import { change, changed, link } from "./route.js";
 
-/** The actions, with how often they are taken and what they are worth; or what happens here. */
+/** The actions with frequency and EV, or a line about a chance or terminal node. */
 export function legend(node, actions) {
   if (node.kind === "chance")
     return el("p", { class: "lead" }, `A card is dealt. Pick the ${node.board.length === 3 ? "turn" : "river"}.`);
@@ -71,7 +71,7 @@ export function bothRanges(node) {
   );
 }
 
-/** What can be saved of a node, and where to go with it. */
+/** Buttons that save a node, and links to other views of it. */
 export function saving(node, params) {
   const where = { run: params.run, line: node.line, player: node.player };
   return el(
@@ -86,7 +86,7 @@ export function saving(node, params) {
     button(
       "CSV",
       async () => {
-        const text = await tried(getText("node.csv", where));
+        const text = await attempt(getText("node.csv", where));
         if (text !== undefined)
           download(
             `${params.run.split("/").at(-1)}-${(node.line || "start").replaceAll("/", "-")}.csv`,
@@ -99,9 +99,9 @@ export function saving(node, params) {
     button(
       "Copy range",
       async () => {
-        const text = await tried(getText("range.txt", where));
+        const text = await attempt(getText("range.txt", where));
         if (text !== undefined) {
-          await tried(navigator.clipboard.writeText(text.trim()));
+          await attempt(navigator.clipboard.writeText(text.trim()));
           toast(`The range of ${PLAYERS[node.player]} here is on the clipboard.`, "note");
         }
       },

@@ -1,9 +1,9 @@
-// Opening a run: values of both players at every node, found once in two passes over the tree.
+// Opening a run: the server computes values of both players at every node once, in four passes.
 import { listen, post } from "./api.js";
 import { el, replace } from "./dom.js";
 
-/** Waits until a run is open, and shows in `box` how far it is; gives false once it is no longer `wanted`. */
-export async function opened(run, box, wanted) {
+/** Waits until a run is open and shows progress in `box`; returns false once `current()` is false. */
+export async function opened(run, box, current) {
   const bar = el("progress", { max: "1", value: 0, "aria-label": "Opening" });
   const show = (state) => {
     if (state.run === undefined || state.run === run)
@@ -13,7 +13,7 @@ export async function opened(run, box, wanted) {
   try {
     for (;;) {
       const state = await post("open", { run });
-      if (!wanted()) return false;
+      if (!current()) return false;
       if (state.state === "open") return true;
       if (state.state === "failed") throw new Error(state.error ?? "The run cannot be opened.");
       if (!bar.isConnected)
@@ -22,13 +22,13 @@ export async function opened(run, box, wanted) {
           el(
             "div",
             { class: "opening" },
-            el("p", {}, `Opening ${run}: values of every hand at every node, once.`),
+            el("p", {}, `Opening ${run}: computing the values of every hand at every node, once.`),
             bar,
           ),
         );
       show(state);
       await new Promise((done) => setTimeout(done, 150));
-      if (!wanted()) return false;
+      if (!current()) return false;
     }
   } finally {
     end();

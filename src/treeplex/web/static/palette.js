@@ -1,9 +1,9 @@
-// Colours and letters of actions and values. Every pair of colours stays apart under simulated colour blindness
-// (tests/web/test_palette.py), and a letter or number stands beside every colour.
+// Colours and letters of actions and values. All pairs of colours stay distinct under simulated colour blindness
+// (tests/web/test_palette.py), and a letter or number accompanies every colour.
 
 export const FOLD = "#3b6fb6";
 export const PASSIVE = "#74c7b8";
-export const BETS = ["#f7df9c", "#eda64a", "#cf5f2a", "#98281f", "#54101c"]; // the larger the darker
+export const BETS = ["#f7df9c", "#eda64a", "#cf5f2a", "#98281f", "#54101c"]; // larger bets are darker
 const VALUES = ["#f3f0e0", "#c9dfc9", "#85c3b8", "#4397ad", "#2c6596", "#263a72"]; // low to high
 const LESS = ["#f4f4f1", "#f0c68b", "#dd8d3d", "#a8561a"]; // below zero
 const MORE = ["#f4f4f1", "#a9c9e6", "#5b93c9", "#245a99"]; // above zero
@@ -35,13 +35,13 @@ export function balance(at) {
   return at < 0 ? between(LESS, -at) : between(MORE, at);
 }
 
-/** Black on light, white on dark. */
+/** The ink for a colour: black on light, white on dark. */
 export function ink(colour) {
   const [red, green, blue] = channels(colour);
   return 0.299 * red + 0.587 * green + 0.114 * blue > 118 ? "#14181d" : "#ffffff";
 }
 
-/** Bets from light to dark, as far apart as there are few. */
+/** A shade for one of `count` bets, from light to dark, spread over the scale. */
 function shade(place, count) {
   return between(BETS, { 1: [0.5], 2: [0.25, 0.75], 3: [0.12, 0.5, 0.86] }[count]?.[place] ?? place / (count - 1));
 }
@@ -71,7 +71,7 @@ export function dressed(actions) {
   );
 }
 
-/** The order in which bars are drawn: largest bet first, fold last. */
+/** The drawing order of bars: largest bet first, fold last. */
 export function drawn(actions) {
   return actions.map((_, k) => k).reverse();
 }

@@ -1,4 +1,4 @@
-// Curves, drawn by uPlot: told apart by the style of their line and by name, not by hue alone.
+// Curves, drawn by uPlot: they differ in line style and name, not only in hue.
 import { el } from "./dom.js";
 import { colour } from "./theme.js";
 
@@ -19,7 +19,7 @@ export function strokeOf(k) {
   return { stroke: colour(HUES[k % HUES.length]), dash: DASHES[k % DASHES.length] };
 }
 
-/** Several curves, each with x of its own, over one axis. */
+/** Joins several curves, each with its own x, over one axis. */
 function joined(curves) {
   return globalThis.uPlot.join(curves.map((curve) => [curve.x, curve.y]));
 }
@@ -61,7 +61,7 @@ export class Plot {
     this.plot = null;
     this.element.replaceChildren();
     if (!this.curves.length) {
-      this.element.append(el("p", { class: "quiet" }, "Nothing to draw yet."));
+      this.element.append(el("p", { class: "quiet" }, "There is nothing to draw yet."));
       return;
     }
     if (!this.element.clientWidth) return;

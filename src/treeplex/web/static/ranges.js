@@ -1,4 +1,4 @@
-// A range: painted on the grid or written as text; the server turns one into the other.
+// A range editor: paint on the grid or type text; the server converts one to the other.
 import { post } from "./api.js";
 import { button, debounce, el, replace, select } from "./dom.js";
 import { CLASSES, Grid, combos, handsOf } from "./grid.js";
@@ -15,7 +15,7 @@ export class RangeEditor {
     this.calls = 0;
     this.grid = new Grid(`${name} range`, {
       press: (k, event) => {
-        this.paintWith = event.type === "keydown" || event.buttons === 1 ? this.wanted(k) : 0;
+        this.paintWith = event.type === "keydown" || event.buttons === 1 ? this.nextWeight(k) : 0;
         this.paint(k);
       },
       drag: (k) => this.paint(k),
@@ -39,7 +39,7 @@ export class RangeEditor {
       "aria-label": `Weight painted on the ${name} range`,
       on: { input: (event) => this.setWeight(Number(event.target.value) / 100) },
     });
-    this.told = el("output", {}, "100%");
+    this.percentage = el("output", {}, "100%");
     const list = Object.entries(presets);
     this.preset = list.length
       ? select(
@@ -60,7 +60,7 @@ export class RangeEditor {
       el(
         "div",
         { class: "tools" },
-        el("span", { class: "slider" }, "weight", this.slider, this.told),
+        el("span", { class: "slider" }, "weight", this.slider, this.percentage),
         this.preset,
         button("clear", () => {
           this.hands = {};
@@ -76,7 +76,7 @@ export class RangeEditor {
 
   setWeight(weight) {
     this.weight = weight;
-    this.told.textContent = percent(weight, 0);
+    this.percentage.textContent = percent(weight, 0);
   }
 
   average(name) {
@@ -84,8 +84,8 @@ export class RangeEditor {
     return hands.reduce((sum, hand) => sum + (this.hands[hand] ?? 0), 0) / hands.length;
   }
 
-  /** Painting a class that has the weight already takes it out. */
-  wanted(k) {
+  /** The weight to paint: a class that already has the weight is removed. */
+  nextWeight(k) {
     return Math.abs(this.average(CLASSES[k]) - this.weight) < 1e-9 ? 0 : this.weight;
   }
 
@@ -155,7 +155,7 @@ export class RangeEditor {
         bars: [{ colour, share: 1 }],
         ink: weight > 0.6 ? ink(colour) : "",
         note: weight > 0 && weight < 0.9995 ? percent(weight, 0) : "",
-        told: percent(weight, 0),
+        label: percent(weight, 0),
       };
     });
     this.count.textContent = `${fixed(all, all % 1 ? 1 : 0)} hands, ${percent(all / 1326)}`;

@@ -1,4 +1,4 @@
-// Addresses: every view has a link of its own, `#run=Ks8h4d&line=x/b75/c/Qh&player=oop&view=browse`.
+// Addresses: every view has its own link, `#run=Ks8h4d&line=x/b75/c/Qh&player=oop&view=browse`.
 
 const ORDER = ["view", "run", "other", "line", "player"];
 const listeners = new Set();
@@ -15,7 +15,7 @@ export function parse(hash = location.hash) {
     try {
       params[part.slice(0, at)] = decodeURIComponent(part.slice(at + 1).replaceAll("+", " "));
     } catch {
-      /* not an address of ours */
+      /* not one of our addresses */
     }
   }
   params.view ??= params.run ? "browse" : "runs";
@@ -31,7 +31,7 @@ export function link(params) {
   return `#${parts.map((key) => `${key}=${encode(String(params[key]))}`).join("&")}`;
 }
 
-/** The link of the present view with something changed. */
+/** The link of the current view with some parameters changed. */
 export function changed(patch) {
   return link({ ...parse(), ...patch });
 }
@@ -44,7 +44,7 @@ export function go(params, { instead = false } = {}) {
   tell();
 }
 
-/** Goes to the present view with something changed. */
+/** Goes to the current view with some parameters changed. */
 export function change(patch, options) {
   go({ ...parse(), ...patch }, options);
 }

@@ -1,12 +1,12 @@
-// Runouts: every card that may come as a 13 x 4 heat map of an action's frequency, of EV or of equity.
-import { get, tried } from "./api.js";
+// Runouts: a 13 x 4 heat map of the next cards by an action's frequency, EV or equity.
+import { attempt, get } from "./api.js";
 import { el, replace, select } from "./dom.js";
 import { deck } from "./cards.js";
 import { chips, percent, short } from "./format.js";
 import { dressed, ink, scale } from "./palette.js";
 import { change } from "./route.js";
 
-/** A box with the heat map of a run at a line; `pick(card)` on a click, else the node after that card is opened. */
+/** The heat map of a run at a line; a click on a card opens the node after it. */
 export class Runouts {
   constructor() {
     this.element = el("div", { class: "runouts" });
@@ -18,19 +18,19 @@ export class Runouts {
     const at = `${run}|${line}`;
     if (this.at === at) return;
     this.at = at;
-    replace(this.element, el("p", { class: "quiet" }, "Looking at every card …"));
-    const found = await tried(get("runouts", { run, line }));
+    replace(this.element, el("p", { class: "quiet" }, "Evaluating every card …"));
+    const result = await attempt(get("runouts", { run, line }));
     if (this.at !== at) return;
-    if (!found) {
+    if (!result) {
       this.at = null;
       replace(
         this.element,
-        el("p", { class: "quiet" }, "There are no runouts here: the board is complete from the start."),
+        el("p", { class: "quiet" }, "There are no runouts here, because the board is complete from the start."),
       );
       return;
     }
-    this.found = found;
-    this.pot = found.pot ?? 100;
+    this.result = result;
+    this.pot = result.pot ?? 100;
     this.paint();
   }
 
@@ -43,13 +43,13 @@ export class Runouts {
   }
 
   paint() {
-    const { cards } = this.found;
-    const actions = dressed(this.found.actions ?? []);
+    const { cards } = this.result;
+    const actions = dressed(this.result.actions ?? []);
     const who = cards.find((each) => each.to_act)?.to_act?.toUpperCase() ?? "";
     if (!actions.length && /^\d+$/.test(this.what)) this.what = "ev-oop";
     if (Number(this.what) >= actions.length) this.what = "0";
     const options = [
-      ...actions.map((action, k) => [String(k), `${who} ${action.short ?? action.name}: how often`]),
+      ...actions.map((action, k) => [String(k), `${who} ${action.short ?? action.name}: frequency`]),
       ["ev-oop", "EV of OOP"],
       ["ev-ip", "EV of IP"],
       ["eq-oop", "Equity of OOP"],
@@ -64,7 +64,7 @@ export class Runouts {
     const mean =
       cards.reduce((sum, each, k) => sum + often[k] * (this.value(each) ?? 0), 0) /
       (often.reduce((sum, part) => sum + part, 0) || 1);
-    const told = (value) => (money ? chips(value, this.pot) : percent(value));
+    const format = (value) => (money ? chips(value, this.pot) : percent(value));
     replace(
       this.element,
       el(
@@ -77,9 +77,9 @@ export class Runouts {
             this.what = key;
             this.paint();
           },
-          { "aria-label": "What is shown" },
+          { "aria-label": "Quantity to show" },
         ),
-        el("span", { class: "quiet" }, values.length ? `${told(low)} to ${told(high)}, on average ${told(mean)}` : ""),
+        el("span", { class: "quiet" }, values.length ? `${format(low)} to ${format(high)}, on average ${format(mean)}` : ""),
       ),
       deck(
         "Cards that may come",
@@ -93,7 +93,7 @@ export class Runouts {
             colour,
             ink: ink(colour),
             text: money ? short(value, this.pot) : percent(value, 0),
-            title: `${name}: ${told(value)}`,
+            title: `${name}: ${format(value)}`,
           };
         },
         (name) => {
@@ -104,7 +104,7 @@ export class Runouts {
       el(
         "p",
         { class: "quiet" },
-        "Colours run from the lowest to the highest of these cards. Click a card to go there.",
+        "Colours range from the lowest to the highest value of these cards. Click a card to open its node.",
       ),
     );
   }

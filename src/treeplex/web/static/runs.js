@@ -1,5 +1,5 @@
-// All runs of the folder: how good they are, the queue, and convergence of several in one plot.
-import { get, listen, live, post, refresh, start, toast, tried } from "./api.js";
+// All runs of the folder with their quality, the queue, and convergence of several runs in one plot.
+import { attempt, get, listen, live, post, refresh, start, toast } from "./api.js";
 import { button, el, field, replace, row, table } from "./dom.js";
 import { ago, count, quality, seconds } from "./format.js";
 import { JobList } from "./jobs.js";
@@ -12,7 +12,7 @@ const COLUMNS = [
   { name: "game" },
   { name: "algorithm" },
   { name: "status" },
-  { name: "exploitability", number: true, title: "Of a spot in per cent of the pot; of other games NashConv" },
+  { name: "exploitability", number: true, title: "For a spot in per cent of the pot, for other games NashConv" },
   { name: "iterations", number: true },
   { name: "time", number: true },
   { name: "changed", number: true },
@@ -28,18 +28,18 @@ export function openLink(run) {
       : link({ view: "games", run: run.run });
 }
 
-/** Convergence of several runs as curves: a quantity and what it is called. */
+/** Convergence of several runs as curves, and the name of the quantity. */
 export async function curvesOf(names, x = "seconds") {
-  const logs = await Promise.all(names.map((run) => tried(get("log", { run }))));
+  const logs = await Promise.all(names.map((run) => attempt(get("log", { run }))));
   const parts = logs.every((log) => !log || Array.isArray(log.columns.percent_of_pot));
   const quantity = parts ? "percent_of_pot" : "nash_conv";
   const curves = [];
   logs.forEach((log, k) => {
     if (!log) return;
-    const kept = log.columns[quantity]
+    const points = log.columns[quantity]
       .map((value, i) => [log.columns[x][i], value])
       .filter(([at, value]) => value > 0 && at !== null);
-    if (kept.length) curves.push({ name: names[k], x: kept.map((each) => each[0]), y: kept.map((each) => each[1]) });
+    if (points.length) curves.push({ name: names[k], x: points.map((each) => each[0]), y: points.map((each) => each[1]) });
   });
   return { curves, y: parts ? "exploitability, % of pot" : "NashConv" };
 }
@@ -59,8 +59,8 @@ function goOn(run) {
     el(
       "form",
       { method: "dialog" },
-      el("h2", {}, `Go on with ${run.run}`),
-      el("p", { class: "quiet" }, `It is at ${quality(run)} after ${count(run.iterations)} iterations.`),
+      el("h2", {}, `Continue ${run.run}`),
+      el("p", { class: "quiet" }, `The run has reached ${quality(run)} after ${count(run.iterations)} iterations.`),
       field(part ? "Target, % of the pot" : "Target, NashConv", target),
       field("At most, seconds", most),
       el(
@@ -108,9 +108,9 @@ export function mount(root, params) {
   }
 
   function paint() {
-    const wanted = search.value.trim().toLowerCase();
+    const query = search.value.trim().toLowerCase();
     const seen = runs.filter((run) =>
-      `${run.run} ${run.game} ${run.algorithm} ${run.kind}`.toLowerCase().includes(wanted),
+      `${run.run} ${run.game} ${run.algorithm} ${run.kind}`.toLowerCase().includes(query),
     );
     const made = seen.map((run) => {
       const box = el("input", {
@@ -132,7 +132,7 @@ export function mount(root, params) {
           el("a", { href: openLink(run), class: "name" }, run.run),
           [
             run.game,
-            run.locks ? el("span", { class: "tag", title: "Decisions that are locked" }, `${run.locks} locked`) : null,
+            run.locks ? el("span", { class: "tag", title: "Number of locked decisions" }, `${run.locks} locked`) : null,
             ["growth", "exploration", "sizes"].includes(run.kind) ? el("span", { class: "tag" }, run.kind) : null,
           ],
           el("span", { class: "algorithm", title: run.algorithm }, run.algorithm),
@@ -147,8 +147,8 @@ export function mount(root, params) {
             status === "running"
               ? button("stop", () => stop(run))
               : run.kind === "sizes"
-                ? button("go on", () => start({ what: "resume", run: run.run }), { title: "Go on to the end" })
-                : button("go on", () => goOn(run), { title: "Go on to a tighter target" }),
+                ? button("go on", () => start({ what: "resume", run: run.run }), { title: "Continue to the end" })
+                : button("go on", () => goOn(run), { title: "Continue to a tighter target" }),
             el("a", { class: "button", href: openLink(run) }, "open"),
           ),
         ],
@@ -179,8 +179,8 @@ export function mount(root, params) {
             "p",
             { class: "quiet nothing" },
             runs.length
-              ? "No run matches."
-              : "No runs yet. Make a spot and solve it, or solve a game under “Any game”.",
+              ? "No run matches the search."
+              : "There are no runs yet. Create a spot and solve it, or solve a game under “Any game”.",
           ),
       unreadable.length
         ? el(
@@ -200,8 +200,8 @@ export function mount(root, params) {
   async function stop(run) {
     const job = live.jobs.find((each) => each.run === run.run && each.state === "running");
     if (!job) return toast("Another process is solving this run; stop it there.");
-    await tried(post(`jobs/${encodeURIComponent(job.job)}/stop`, {}));
-    return tried(refresh());
+    await attempt(post(`jobs/${encodeURIComponent(job.job)}/stop`, {}));
+    return attempt(refresh());
   }
 
   async function draw() {
@@ -241,7 +241,7 @@ export function mount(root, params) {
   }
 
   async function read() {
-    const got = await tried(get("runs"));
+    const got = await attempt(get("runs"));
     if (!got) return;
     [runs, unreadable] = [got.runs, got.unreadable];
     paint();

@@ -1,4 +1,4 @@
-// What the trainer counts: decisions, what they cost, and those that went wrong.
+// The trainer's score: decisions, their EV loss, and the mistakes.
 import { button, el, row, table } from "./dom.js";
 import { hand } from "./cards.js";
 import { fixed, percent } from "./format.js";
@@ -8,7 +8,7 @@ import { load, save } from "./store.js";
 export const WORDS = { best: "Best", fine: "Fine", inaccurate: "Inaccurate", mistake: "Mistake", unknown: "Not graded" };
 export const SIGNS = { best: "✓", fine: "✓", inaccurate: "≈", mistake: "✗", unknown: "–" };
 const NONE = { decisions: 0, lost: 0, lost_percent: 0, best: 0, fine: 0, inaccurate: 0, mistake: 0, unknown: 0 };
-const KEPT = 50; // decisions that went wrong
+const MOST_WRONG = 50; // number of wrong decisions in the list
 
 export function score(run) {
   return { ...NONE, wrong: [], ...load(`trained:${run}`, {}) };
@@ -18,7 +18,7 @@ export function forget(run) {
   save(`trained:${run}`, {});
 }
 
-/** Counts an answer. A decision that went wrong is kept until it is answered well. */
+/** Counts an answer. A wrong decision stays in the list until it is answered well. */
 export function counted(run, question, marked) {
   const now = score(run);
   if (marked.verdict !== "unknown") now.decisions += 1;
@@ -29,30 +29,30 @@ export function counted(run, question, marked) {
     (each) => each.line !== question.line || each.hand !== question.hand || each.player !== question.player,
   );
   if (marked.verdict === "inaccurate" || marked.verdict === "mistake") now.wrong.push(question);
-  now.wrong = now.wrong.slice(-KEPT);
+  now.wrong = now.wrong.slice(-MOST_WRONG);
   save(`trained:${run}`, now);
 }
 
-/** How it goes. on: {repeat, anew}. */
+/** The panel of statistics. on: {repeat, anew}. */
 export function statistics(now, run, repeating, on) {
   const columns = [{ name: "" }, { name: "", number: true }];
   const mean = now.decisions ? now.lost_percent / now.decisions : null;
   return [
-    el("h2", {}, "How it goes"),
+    el("h2", {}, "Statistics"),
     table(
       "Statistics",
       columns,
       [
         ["decisions", String(now.decisions)],
-        ["lost per decision, % of pot", fixed(mean, 2)],
-        ["lost in all, chips", fixed(now.lost, 1)],
+        ["loss per decision, % of pot", fixed(mean, 2)],
+        ["total loss, chips", fixed(now.lost, 1)],
         ...Object.entries(WORDS).map(([word, name]) => [
           `${SIGNS[word]} ${name.toLowerCase()}`,
           word === "unknown" ? String(now[word]) : now.decisions ? `${now[word]} (${percent(now[word] / now.decisions, 0)})` : "0",
         ]),
       ].map((cells) => row(cells, columns)),
     ),
-    el("h3", {}, "What went wrong"),
+    el("h3", {}, "Mistakes"),
     now.wrong.length
       ? [
           el(
@@ -80,7 +80,7 @@ export function statistics(now, run, repeating, on) {
             on.repeat,
           ),
         ]
-      : el("p", { class: "quiet" }, "Nothing yet."),
-    now.decisions ? button("Start counting anew", on.anew) : null,
+      : el("p", { class: "quiet" }, "There are none yet."),
+    now.decisions ? button("Reset statistics", on.anew) : null,
   ];
 }

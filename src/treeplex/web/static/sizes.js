@@ -1,15 +1,15 @@
-// Which bet sizes matter: choose the best few, see what they lose and what every other would have lost.
-import { get, listen, live, start, tried } from "./api.js";
+// Bet sizes that matter: choose the best few, and see their loss and that of all others.
+import { attempt, get, listen, live, start } from "./api.js";
 import { button, choice, el, field, replace, select, textOf } from "./dom.js";
 import { cards, parseCards } from "./cards.js";
 import { JobList, isSizes } from "./jobs.js";
 import { change, link } from "./route.js";
-import { told } from "./sizesanswer.js";
+import { answerView } from "./sizesanswer.js";
 import { asSpot, draft, streetOf } from "./spots.js";
 
 export function mount(root, first) {
   let params = first;
-  const asked = {
+  const values = {
     player: "oop",
     keep: "1",
     lose: "",
@@ -27,10 +27,10 @@ export function mount(root, first) {
   let from = params.run ?? "";
   let drawn = null;
 
-  const text = (key, props) => textOf(asked, key, props);
+  const text = (key, props) => textOf(values, key, props);
 
   async function paint() {
-    const runs = ((await tried(get("runs")))?.runs ?? []).filter((run) => run.kind === "spot");
+    const runs = ((await attempt(get("runs")))?.runs ?? []).filter((run) => run.kind === "spot");
     const spot = draft();
     replace(
       form,
@@ -38,12 +38,12 @@ export function mount(root, first) {
       el(
         "p",
         { class: "quiet" },
-        "The best few sizes for one player, against an opponent who may use all of them, with proof of what they lose.",
+        "Find the best few sizes for one player against an opponent who may use all of them, with certified bounds on the loss.",
       ),
       field(
         "Spot",
         select(
-          [["", `the editor's: ${spot.board}`], ...runs.map((run) => [run.run, run.run])],
+          [["", `the editor's spot: ${spot.board}`], ...runs.map((run) => [run.run, run.run])],
           from,
           (run) => {
             from = run;
@@ -74,9 +74,9 @@ export function mount(root, first) {
               ["oop", "out of position"],
               ["ip", "in position"],
             ],
-            asked.player,
+            values.player,
             (value) => {
-              asked.player = value;
+              values.player = value;
             },
             { name: "player" },
           ),
@@ -89,9 +89,9 @@ export function mount(root, first) {
               ["raises", "raises"],
               ["both", "both"],
             ],
-            asked.restrict,
+            values.restrict,
             (value) => {
-              asked.restrict = value;
+              values.restrict = value;
             },
             { name: "restrict" },
           ),
@@ -106,28 +106,28 @@ export function mount(root, first) {
               ["river", "river"],
               ["all", "all, one menu each"],
             ],
-            asked.street,
+            values.street,
             (value) => {
-              asked.street = value;
+              values.street = value;
             },
             { name: "street" },
           ),
         ),
       ),
       choice(
-        "How many",
+        "Limit",
         [
-          ["keep", "so many sizes"],
+          ["keep", "number of sizes"],
           ["lose", "lose at most"],
         ],
-        asked.by,
+        values.by,
         (by) => {
-          asked.by = by;
+          values.by = by;
           paint();
         },
       ),
-      asked.by === "keep"
-        ? field("Sizes kept, all-in counts", text("keep", { inputmode: "numeric" }))
+      values.by === "keep"
+        ? field("Number of sizes, all-in included", text("keep", { inputmode: "numeric" }))
         : field("Lose at most, % of pot", text("lose", { inputmode: "decimal", placeholder: "0.1" })),
       field("Candidates for bets", text("bets"), { wide: true }),
       field("Candidates for raises", text("raises"), { wide: true }),
@@ -136,10 +136,10 @@ export function mount(root, first) {
         { class: "tick" },
         el("input", {
           type: "checkbox",
-          checked: asked.per_decision,
+          checked: values.per_decision,
           on: {
             change: (event) => {
-              asked.per_decision = event.target.checked;
+              values.per_decision = event.target.checked;
             },
           },
         }),
@@ -150,28 +150,28 @@ export function mount(root, first) {
   }
 
   async function ask() {
-    const spot = from ? (await tried(get("run", { run: from })))?.spot : asSpot(draft());
+    const spot = from ? (await attempt(get("run", { run: from })))?.spot : asSpot(draft());
     if (!spot) return;
     const body = {
       what: "sizes",
       spot,
-      player: asked.player,
-      restrict: asked.restrict,
-      bets: asked.bets,
-      raises: asked.raises,
-      per_decision: asked.per_decision,
+      player: values.player,
+      restrict: values.restrict,
+      bets: values.bets,
+      raises: values.raises,
+      per_decision: values.per_decision,
     };
-    if (asked.street) body.street = asked.street;
-    if (asked.by === "keep") body.keep = Number(asked.keep);
-    else body.lose = Number(asked.lose);
+    if (values.street) body.street = values.street;
+    if (values.by === "keep") body.keep = Number(values.keep);
+    else body.lose = Number(values.lose);
     const job = await start(body);
     if (job) change({ job: job.job });
   }
 
-  /** The answer of a run folder, in place of a job's. */
+  /** Shows the answer of a run folder instead of a job's. */
   async function showRun(run) {
-    const found = (await tried(get("run", { run })))?.result;
-    if (params.answer === run) replace(answer, found ? told(found) : el("p", { class: "quiet nothing" }, "No answer yet."));
+    const result = (await attempt(get("run", { run })))?.result;
+    if (params.answer === run) replace(answer, result ? answerView(result) : el("p", { class: "quiet nothing" }, "There is no answer yet."));
   }
 
   function follow() {
@@ -184,7 +184,7 @@ export function mount(root, first) {
     const done = shown.find((job) => job.result);
     if (done?.job === drawn) return;
     drawn = done?.job ?? null;
-    if (done) replace(answer, told(done.result));
+    if (done) replace(answer, answerView(done.result));
     else
       replace(
         answer,
@@ -192,8 +192,8 @@ export function mount(root, first) {
           "p",
           { class: "quiet nothing" },
           shown.length
-            ? "The answer appears here when it is proved."
-            : "Ask which sizes matter: the table and two pictures appear here.",
+            ? "The answer appears here once it is certified."
+            : "Start a search: its table and two pictures appear here.",
         ),
       );
   }

@@ -1,9 +1,9 @@
-// Which sizes matter: the answer as a table and two pictures.
+// The answer of a search for sizes as a table and two pictures.
 import { ErrorBars } from "./errorbars.js";
 import { el, row, table } from "./dom.js";
 import { fixed, percent, seconds, size } from "./format.js";
 
-/** Chips as per cent of the pot. */
+/** Converts chips to per cent of the pot. */
 function part(value, pot) {
   return value === null || value === undefined ? null : (100 * value) / pot;
 }
@@ -16,20 +16,20 @@ function interval(low, high) {
       : `${fixed(low, 2)} to ${fixed(high, 2)}`;
 }
 
-/** The answer of a job `sizes`. */
-export function told(found) {
-  const [low, high] = found.loss_percent_of_pot;
-  const spot = found.spots[0];
+/** The view of a `sizes` job's answer. */
+export function answerView(answer) {
+  const [low, high] = answer.loss_percent_of_pot;
+  const spot = answer.spots[0];
   const columns = [
     { name: "size" },
     { name: "chips", number: true },
     { name: "" },
-    { name: "used", number: true, title: "How often it is bet when all are at hand" },
-    { name: "lost if only, % of pot", number: true },
-    { name: "gained if added, %", number: true },
-    { name: "lost if removed, %", number: true },
+    { name: "used", number: true, title: "How often the size is bet if all sizes are allowed" },
+    { name: "loss if only size, % of pot", number: true },
+    { name: "gain if added, %", number: true },
+    { name: "loss if removed, %", number: true },
   ];
-  const single = found.spots.length === 1 && Object.keys(found.menus).length === 1;
+  const single = answer.spots.length === 1 && Object.keys(answer.menus).length === 1;
   const rows = single
     ? spot.sizes.map((each) =>
         row(
@@ -51,23 +51,23 @@ export function told(found) {
         ),
       )
     : [];
-  const counts = found.by_count ?? [];
+  const counts = answer.by_count ?? [];
   return [
-    el("h2", {}, spot.spot ?? "", " ", found.player?.toUpperCase()),
-    Object.entries(found.menus).map(([name, menu]) =>
+    el("h2", {}, spot.spot ?? "", " ", answer.player?.toUpperCase()),
+    Object.entries(answer.menus).map(([name, menu]) =>
       el("p", { class: "lead" }, `${name}: `, el("strong", {}, menu.map(size).join(", "))),
     ),
     el(
       "p",
       {},
-      `Loses ${fixed(low, 3)} to ${fixed(high, 3)} % of the pot to an opponent with every size. `,
-      found.better_percent_of_pot > 0
-        ? `No other choice of as many can be better by more than ${fixed(found.better_percent_of_pot, 3)} %.`
-        : found.better_percent_of_pot === 0
-          ? "No other choice of as many is better."
+      `Loses ${fixed(low, 3)} to ${fixed(high, 3)} % of the pot against an opponent who may use every size. `,
+      answer.better_percent_of_pot > 0
+        ? `No other menu of this size can be better by more than ${fixed(answer.better_percent_of_pot, 3)} %.`
+        : answer.better_percent_of_pot === 0
+          ? "No other menu of this size is better."
           : "",
-      found.proved_fewest === true ? " Fewer sizes lose more." : "",
-      ` Took ${seconds(found.seconds)}.`,
+      answer.proved_fewest === true ? " Fewer sizes lose more." : "",
+      ` The search took ${seconds(answer.seconds)}.`,
     ),
     single ? table("Sizes", columns, rows) : null,
     el(
@@ -75,12 +75,12 @@ export function told(found) {
       { class: "pair" },
       single
         ? new ErrorBars(
-            "Lost if it were the only size",
+            "Loss if it is the only size",
             "% of pot",
             spot.sizes.map((each) => {
               const loss = each.loss_if_only
                 ? each.loss_if_only.map((value) => part(value, spot.pot))
-                : each.kept && found.keep === 1
+                : each.kept && answer.keep === 1
                   ? [low, high]
                   : null;
               return { name: size(each.size), low: loss?.[0] ?? null, high: loss?.[1] ?? null, kept: each.kept };
@@ -89,13 +89,13 @@ export function told(found) {
         : null,
       counts.length
         ? new ErrorBars(
-            "Lost by number of sizes",
+            "Loss by number of sizes",
             "% of pot",
             counts.map((each) => ({
               name: String(each.keep),
               low: each.loss_percent_of_pot[0],
               high: each.loss_percent_of_pot[1],
-              kept: each.keep === found.keep,
+              kept: each.keep === answer.keep,
               title: each.menu.map(size).join(", "),
             })),
           ).element

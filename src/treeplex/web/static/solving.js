@@ -1,4 +1,4 @@
-// Solving a spot: what it will cost, how accurate it shall be, and import and export beside it.
+// The form that solves a spot: cost estimate, target accuracy, import and export.
 import { start } from "./api.js";
 import { button, el, field, select } from "./dom.js";
 import { bytes, count, seconds } from "./format.js";
@@ -6,7 +6,7 @@ import { exchange } from "./exchange.js";
 import { STREETS } from "./spots.js";
 import { load, save } from "./store.js";
 
-/** What a solve will cost, as the server estimates it. */
+/** The server's estimate of the cost of a solve. */
 export function cost(got) {
   const [storage, least] = ["float32", "int16"]
     .map((name) => [name, got.bytes?.[name]])
@@ -50,7 +50,7 @@ export function solveForm(on) {
   const most = el("input", { type: "text", inputmode: "decimal", value: "", placeholder: "no limit", name: "seconds" });
   const storage = select(
     [
-      ["", "as fits"],
+      ["", "automatic"],
       ["float32", "32 bits"],
       ["int16", "16 bits"],
       ["float64", "64 bits"],
@@ -59,7 +59,7 @@ export function solveForm(on) {
     () => {},
     { name: "storage" },
   );
-  const name = el("input", { type: "text", placeholder: "by the board", name: "name", autocomplete: "off" });
+  const name = el("input", { type: "text", placeholder: "from the board", name: "name", autocomplete: "off" });
   return [
     el(
       "div",

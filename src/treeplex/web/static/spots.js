@@ -1,9 +1,9 @@
-// The draft of a spot, as it is kept in this browser, and what the form makes of it.
+// The draft of a spot in this browser, and its conversion to and from the server's form.
 import { load, save } from "./store.js";
 import { parseCards } from "./cards.js";
 
 export const STREETS = ["flop", "turn", "river"];
-const NO_DONKS = "none"; // left empty, donk bets are as other bets
+const NO_DONKS = "none"; // an empty field means the same sizes as other bets
 const EXAMPLE = {
   board: "Ks 8h 4d 2c",
   pot: "60",
@@ -23,7 +23,7 @@ const EXAMPLE = {
 for (const street of STREETS)
   EXAMPLE.sizes[street] = { oop: { bet: "33%, 75%", raise: "60%" }, ip: { bet: "33%, 75%", raise: "60%" } };
 
-/** Without a rake the server tells a cap of 0; left in the form it would cap a rake that is typed later. */
+/** Without rake the server returns a cap of 0. In the form it would cap a rake that is typed later. */
 function uncapped(made) {
   return Number(made.rake_rate) === 0 && Number(made.rake_cap) === 0 ? { ...made, rake_cap: "" } : made;
 }
@@ -36,15 +36,15 @@ export function keep(spot) {
   save("draft", spot);
 }
 
-/** A spot as the server knows it, in the form of a draft. */
+/** Converts the server's spot to a draft. */
 export function asDraft(spot) {
   const made = structuredClone(EXAMPLE);
   for (const [key, value] of Object.entries(spot)) {
     if (key === "sizes") {
       for (const street of STREETS)
         for (const player of ["oop", "ip"]) {
-          const given = value?.[street]?.[player] ?? {};
-          made.sizes[street][player] = { bet: given.bet ?? "", raise: given.raise ?? "" };
+          const menu = value?.[street]?.[player] ?? {};
+          made.sizes[street][player] = { bet: menu.bet ?? "", raise: menu.raise ?? "" };
         }
     } else if (value !== null && typeof value === "object") made[key] = structuredClone(value);
     else if (key in EXAMPLE) made[key] = value === null ? "" : String(value);
@@ -60,7 +60,7 @@ function number(text) {
   return value !== "" && Number.isFinite(Number(value)) ? Number(value) : String(text).trim();
 }
 
-/** A draft as the server takes it: numbers where there are numbers, its words where not. */
+/** Converts a draft to the server's spot: numbers where possible, else the text. */
 export function asSpot(made) {
   const spot = { ...made, sizes: structuredClone(made.sizes), donk_sizes: {} };
   for (const key of [

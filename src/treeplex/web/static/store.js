@@ -1,4 +1,4 @@
-// What the page keeps in this browser: drafts, settings, statistics of the trainer.
+// The page's storage in this browser: drafts, settings, statistics of the trainer.
 
 const PREFIX = "treeplex:";
 
@@ -15,6 +15,6 @@ export function save(name, value) {
   try {
     localStorage.setItem(PREFIX + name, JSON.stringify(value));
   } catch {
-    /* private window or full: the page works on without */
+    /* a private window, or storage is full: the page works without it */
   }
 }

@@ -1,8 +1,8 @@
-// Light and dark: as the system says, until the person says otherwise.
+// Light and dark: the system's setting, until the user changes it.
 import { load, save } from "./store.js";
 
 const NEXT = { auto: "dark", dark: "light", light: "auto" };
-export const NAMES = { auto: "as the system", dark: "dark", light: "light" };
+export const NAMES = { auto: "system", dark: "dark", light: "light" };
 
 export function theme() {
   return load("theme", "auto");

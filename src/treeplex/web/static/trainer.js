@@ -1,5 +1,5 @@
-// The trainer: play hands against the solution, see what every decision costs, repeat what went wrong.
-import { get, post, tried } from "./api.js";
+// The trainer: play hands against the solution, see the EV loss of every decision, repeat mistakes.
+import { attempt, get, post } from "./api.js";
 import { button, choice, el, field, replace, select } from "./dom.js";
 import { opened } from "./opening.js";
 import { cards, hand } from "./cards.js";
@@ -18,7 +18,7 @@ export function mount(root, first) {
   root.append(el("div", { class: "trainer" }, pickers, el("div", { class: "columns" }, play, numbers)));
 
   async function pick() {
-    const runs = ((await tried(get("runs")))?.runs ?? []).filter((run) => run.kind === "spot");
+    const runs = ((await attempt(get("runs")))?.runs ?? []).filter((run) => run.kind === "spot");
     replace(
       pickers,
       field(
@@ -67,7 +67,7 @@ export function mount(root, first) {
     repeating = repeating && wrong.length > 0;
     if (repeating) question = wrong[0];
     else
-      question = await tried(
+      question = await attempt(
         post("train", { run: params.run, player: player(), seed: Math.floor(Math.random() * 2 ** 31) }),
       );
     [marked, answered] = [null, null];
@@ -76,8 +76,8 @@ export function mount(root, first) {
 
   async function take(k) {
     if (!question || marked || answered === question || k >= question.node.actions.length) return;
-    answered = question; // until it is marked, further clicks do not count
-    const got = await tried(post("train/answer", { run: params.run, question, action: k }));
+    answered = question; // ignore further clicks until the answer is graded
+    const got = await attempt(post("train/answer", { run: params.run, question, action: k }));
     if (!got) answered = null;
     if (!got || answered !== question) return;
     marked = got;
@@ -95,12 +95,12 @@ export function mount(root, first) {
   }
 
   function story(node) {
-    const told = node.crumbs.map((crumb) =>
+    const steps = node.crumbs.map((crumb) =>
       crumb.kind === "chance"
         ? crumb.card
         : `${PLAYERS[crumb.player]} ${crumb.actions[crumb.taken].label ?? crumb.actions[crumb.taken].name}`,
     );
-    return el("p", { class: "story" }, told.length ? told.join(" → ") : "You are first to act.");
+    return el("p", { class: "story" }, steps.length ? steps.join(" → ") : "You are first to act.");
   }
 
   function paint() {
@@ -112,7 +112,7 @@ export function mount(root, first) {
       el(
         "header",
         {},
-        el("h2", {}, repeating ? "Once more: a decision that went wrong" : "Your decision"),
+        el("h2", {}, repeating ? "Repeat: a decision that went wrong" : "Your decision"),
         el(
           "span",
           { class: "quiet" },
@@ -138,7 +138,7 @@ export function mount(root, first) {
               marked
                 ? el(
                     "span",
-                    { class: "told" },
+                    { class: "solution" },
                     el("b", {}, percent(marked.frequencies[k])),
                     el("small", {}, ` EV ${chips(marked.ev[k], node.pot)}`),
                     marked.ev[k] === top ? el("em", {}, " best") : null,
@@ -152,7 +152,7 @@ export function mount(root, first) {
       ),
       marked
         ? verdict(node)
-        : el("p", { class: "quiet" }, "Keys 1 to 9 choose. What the solution does is shown after your answer."),
+        : el("p", { class: "quiet" }, "Choose with keys 1 to 9. The solution's strategy appears after your answer."),
     );
     count();
     if (marked) play.querySelector(".next")?.focus();
@@ -168,16 +168,16 @@ export function mount(root, first) {
         {},
         el("strong", {}, `${SIGNS[marked.verdict]} ${WORDS[marked.verdict] ?? marked.verdict}`),
         marked.lost > 0
-          ? ` · ${chips(marked.lost, node.pot)} chips lost, ${fixed(marked.lost_percent_of_pot, 2)} % of the pot${marked.verdict === "best" ? ", less than the run's accuracy" : ""}`
+          ? ` · ${chips(marked.lost, node.pot)} chips lost, ${fixed(marked.lost_percent_of_pot, 2)} % of the pot${marked.verdict === "best" ? ", within the run's accuracy" : ""}`
           : marked.verdict === "unknown"
-            ? " · the solution never answers this action, so its EV is not known"
+            ? " · the solution has no reply to this action, so its EV is unknown"
             : " · nothing lost",
       ),
       over && !repeating
         ? el(
             "p",
             {},
-            `The hand is over (${side(over.result)}): you take ${chips(over.won, over.pot)} of ${amount(over.pot)}. `,
+            `The hand is over (${side(over.result)}): you win ${chips(over.won, over.pot)} of ${amount(over.pot)}. `,
             over.hands ? ["The opponent had ", hand(over.hands[question.player === "oop" ? "ip" : "oop"]), "."] : null,
             over.board ? [" Board ", cards(over.board)] : null,
           )
@@ -192,7 +192,7 @@ export function mount(root, first) {
             class: "button",
             href: link({ view: "browse", run: params.run, line: question.line, player: question.player }),
           },
-          "Look at this node",
+          "Open this node",
         ),
       ),
     );

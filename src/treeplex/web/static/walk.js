@@ -1,5 +1,5 @@
-// Keys of the node browser. Arrows: back to the step before, on by what is taken most, and to the neighbours of the last step.
-import { get, tried } from "./api.js";
+// Keys of the node browser. Arrows: one step back, on by the most frequent action, and to neighbours of the last step.
+import { attempt, get } from "./api.js";
 import { MODES } from "./look.js";
 import { change } from "./route.js";
 
@@ -24,7 +24,7 @@ async function beside(node, run, key) {
     const next = last.actions[(last.taken + step + last.actions.length) % last.actions.length];
     return to(next.line);
   }
-  const before = await tried(get("node", { run, line: last.line }));
+  const before = await attempt(get("node", { run, line: last.line }));
   if (!before) return undefined;
   const at = before.cards.findIndex((each) => each.card === last.card);
   return to(before.cards[(at + step + before.cards.length) % before.cards.length].line);
@@ -34,9 +34,9 @@ function show(tab) {
   change({ tab }, { instead: true });
 }
 
-/** The keys of a node; `node` and `params` are asked for when one is pressed, `shown` waits until that node is there. */
+/** The keys of a node. A key press calls `node` and `params`; `shown` waits until that node is shown. */
 export function keys(node, params, shown) {
-  let turn = Promise.resolve(); // keys pressed in haste act one after the other, each on the node that the last one led to
+  let turn = Promise.resolve(); // fast key presses act one after the other, each on the node that the last one reached
   const then = (act) => {
     turn = turn.then(shown).then(act);
   };
@@ -45,19 +45,19 @@ export function keys(node, params, shown) {
     const action = node()?.actions?.[k];
     if (action) change({ line: action.line, class: null });
   };
-  const digits = [..."123456789"].map((key) => [key, ["take an action", () => then(() => take(Number(key) - 1))]]);
+  const digits = [..."123456789"].map((key) => [key, ["choose an action", () => then(() => take(Number(key) - 1))]]);
   return {
     ...Object.fromEntries(digits),
     ArrowLeft: ["one step back", () => walk("ArrowLeft")],
-    ArrowRight: ["on, by the action taken most", () => walk("ArrowRight")],
-    ArrowUp: ["the action or card before, at the last step", () => walk("ArrowUp")],
-    ArrowDown: ["the one after", () => walk("ArrowDown")],
+    ArrowRight: ["on, by the most frequent action", () => walk("ArrowRight")],
+    ArrowUp: ["previous action or card at the last step", () => walk("ArrowUp")],
+    ArrowDown: ["next action or card at the last step", () => walk("ArrowDown")],
     p: [
       "the other player's hands",
       () => node()?.kind === "decision" && change({ player: node().player === "oop" ? "ip" : "oop", class: null }),
     ],
     m: [
-      "colour by the next thing",
+      "next colouring",
       () => {
         const next = MODES[(MODES.findIndex(([key]) => key === (params().show ?? "actions")) + 1) % MODES.length][0];
         change({ show: next === "actions" ? null : next }, { instead: true });
