@@ -109,7 +109,7 @@ def load(engine: Any, learners: tuple[Learner, Learner]) -> None:
 
     engine.stream.wait()
     fresh = engine._sent(learners)
-    for name in ("regret", "average", "plan", "reached", *(("played",) if engine.apart else ())):
+    for name in ("regret", "average", "plan", "reached", *(("played",) if engine.stores_played else ())):
         put(fetch(getattr(fresh, name)), getattr(engine.learning, name))
     engine._shares = False
     if engine.earlier is not None:

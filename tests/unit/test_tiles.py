@@ -329,7 +329,7 @@ def test_runs_by_threads_have_the_bits_of_one(name, turns, monkeypatch) -> None:
     """Tiles, gradients by blocks and evaluation; for as many threads as nobody would use."""
     monkeypatch.setattr(partition, "cores", lambda: 5)
     monkeypatch.setattr(partition, "PIECE", 1)
-    monkeypatch.setattr(partition, "MEETING", 0)
+    monkeypatch.setattr(partition, "BARRIER", 0)
     monkeypatch.setattr(partition, "NUMBERS", 1)
     game = by_blocks(name)
     found = tiled(game)

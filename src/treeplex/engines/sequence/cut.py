@@ -85,14 +85,14 @@ def cut_at(game: CompiledGame, count: int) -> CutGame | None:
     best: tuple[float, list[Ints]] | None = None
     depths = [_depths(treeplex) for treeplex in game.treeplexes]
     for depth in range(1, max(int(each.max(initial=0)) for each in depths) + 1):
-        owner = _assigned(game, depths, depth, count)
+        owner = _assign(game, depths, depth, count)
         sizes = _sizes(game, owner)
         load = max(sizes[0] + max(sizes[1:], default=0), sizes[0])  # the trunk is waited for, too
         if len(sizes) > 1 and (best is None or load < best[0]):
             best = float(load), owner
         if len(sizes) > count and max(sizes[1:]) <= UNEVEN * sum(sizes[1:]) / count:
             break
-    return None if best is None else _made(game, best[1])
+    return None if best is None else _build(game, best[1])
 
 
 def _depths(treeplex: Treeplex) -> Ints:
@@ -110,7 +110,7 @@ def _owners(treeplex: Treeplex) -> Ints:
     return np.concatenate(([-1], np.repeat(np.arange(treeplex.infosets), np.diff(treeplex.first)))).astype(np.int32)
 
 
-def _assigned(game: CompiledGame, depths: list[Ints], depth: int, count: int) -> list[Ints]:
+def _assign(game: CompiledGame, depths: list[Ints], depth: int, count: int) -> list[Ints]:
     """Of both players [I] the shard of each infoset, or TRUNK; those that hang together, largest first, evenly."""
     first, second = game.treeplexes
     owners, rows = [_owners(first), _owners(second)], game.operator.rows
@@ -138,39 +138,42 @@ def _assigned(game: CompiledGame, depths: list[Ints], depth: int, count: int) ->
             least = load.index(min(load))
             shard[component] = least
             load[least] += float(weight[component])
-    found = np.where(free, shard[label], TRUNK).astype(np.int32)
-    return [found[: first.infosets], found[first.infosets :]]
+    owner = np.where(free, shard[label], TRUNK).astype(np.int32)
+    return [owner[: first.infosets], owner[first.infosets :]]
 
 
 def _sizes(game: CompiledGame, owner: list[Ints]) -> list[int]:
     """Sequences in the trunk, and in each shard that has any."""
     counts: dict[int, int] = {TRUNK: 0}
     for treeplex, own in zip(game.treeplexes, owner, strict=True):
-        found = np.bincount(own + 1, np.diff(treeplex.first))
-        for shard, size in enumerate(found.astype(int).tolist(), TRUNK):
+        sizes = np.bincount(own + 1, np.diff(treeplex.first))
+        for shard, size in enumerate(sizes.astype(int).tolist(), TRUNK):
             counts[shard] = counts.get(shard, 0) + size
     return [counts.pop(TRUNK), *(size for _, size in sorted(counts.items()) if size)]
 
 
-def _made(game: CompiledGame, owner: list[Ints]) -> CutGame:
+def _build(game: CompiledGame, owner: list[Ints]) -> CutGame:
     count = 1 + max(int(own.max(initial=TRUNK)) for own in owner)
     owned: list[list[Ints]] = [[], []]  # as ``Side.own``, of the trunk and each shard
     home: list[Ints] = []  # [S] of each player: the shard of each sequence
     for treeplex, own in zip(game.treeplexes, owner, strict=True):
         home.append(np.append(own, TRUNK)[_owners(treeplex)].astype(np.int32))
     used = [_used(game, home, player) for player in (0, 1)]
-    kept: list[list[Ints]] = [[], []]  # sequences of the game in the trunk and each shard, in the order they have there
+    members: list[list[Ints]] = [
+        [],
+        [],
+    ]  # sequences of the game in the trunk and each shard, in the order they have there
     for player in (0, 1):
         parent = home_above(game.treeplexes[player], owner[player], home[player])
         for shard in range(TRUNK, count):
             mine = np.flatnonzero(home[player] == shard).astype(np.int32)
             more = np.union1d(used[player].get(shard, mine[:0]), parent.get(shard, mine[:0])).astype(np.int32)
-            kept[player].append(np.concatenate((mine, more) if shard == TRUNK else (more, mine)))
+            members[player].append(np.concatenate((mine, more) if shard == TRUNK else (more, mine)))
             own = (0, len(mine)) if shard == TRUNK else (len(more), len(more) + len(mine))
             owned[player].append(np.array(own, dtype=np.int32))
 
     def side(shard: int, player: int) -> Side:
-        return _side(game, player, owner[player], home, kept, shard, owned[player][shard + 1])
+        return _side(game, player, owner[player], home, members, shard, owned[player][shard + 1])
 
     trunk, *shards = [(side(shard, 0), side(shard, 1)) for shard in range(TRUNK, count)]
     links = [(_links(trunk[0], first), _links(trunk[1], second)) for first, second in shards]
@@ -178,8 +181,8 @@ def _made(game: CompiledGame, owner: list[Ints]) -> CutGame:
 
 
 def _rows(game: CompiledGame, player: int) -> Csr:
-    found: Any = (game.operator.rows, game.operator.columns)[player]
-    return found
+    side: Any = (game.operator.rows, game.operator.columns)[player]
+    return side
 
 
 def _used(game: CompiledGame, home: list[Ints], player: int) -> dict[int, Ints]:
@@ -202,10 +205,10 @@ def _by_shard(what: Ints, shards: Ints) -> dict[int, Ints]:
 
 
 def _side(
-    game: CompiledGame, player: int, owner: Ints, home: list[Ints], kept: list[list[Ints]], shard: int, own: Ints
+    game: CompiledGame, player: int, owner: Ints, home: list[Ints], members: list[list[Ints]], shard: int, own: Ints
 ) -> Side:
     treeplex, side = game.treeplexes[player], _rows(game, player)
-    places, facing = kept[player][shard + 1], kept[1 - player][shard + 1]
+    places, facing = members[player][shard + 1], members[1 - player][shard + 1]
     here, there = _index(treeplex.sequences, places), _index(game.treeplexes[1 - player].sequences, facing)
     above = home[player][treeplex.parent] == TRUNK
     listed = (owner == shard) | (above if shard == TRUNK else False)
@@ -238,9 +241,9 @@ def _side(
 
 
 def _index(size: int, places: Ints) -> Ints:
-    found = np.full(size, -1, dtype=np.int32)
-    found[places] = np.arange(len(places))
-    return found
+    index = np.full(size, -1, dtype=np.int32)
+    index[places] = np.arange(len(places))
+    return index
 
 
 def _links(above: Side, below: Side) -> Links:
@@ -249,5 +252,5 @@ def _links(above: Side, below: Side) -> Links:
     known = here[below.places[: below.own[0]]]
     shown = np.flatnonzero(here[below.places] >= above.own[1]).astype(np.int32)
     boundary = np.flatnonzero(below.role == BOUNDARY).astype(np.int32)
-    told = np.searchsorted(above.infosets, below.infosets[boundary]).astype(np.int32)
-    return Links(known, shown, here[below.places[shown]], boundary, told)
+    boundary_here = np.searchsorted(above.infosets, below.infosets[boundary]).astype(np.int32)
+    return Links(known, shown, here[below.places[shown]], boundary, boundary_here)

@@ -177,7 +177,7 @@ class SequenceEngine(Engine):
             return
         kind = f"the rule '{scheme.rule.name}'" if isinstance(scheme.rule, Rule) else "predictive rules"
         if isinstance(scheme.rule, Rule) or scheme.rule.predict > 0.0:
-            legal = ", ".join(name for name, kept in STORAGES.items() if not kept.scaled)
+            legal = ", ".join(name for name, storage in STORAGES.items() if not storage.scaled)
             raise ParameterError(f"The 'storage' parameter must be one of {legal} with {kind}, got {self.storage!r}.")
 
     def tables(self, scheme: Scheme) -> SequenceTables:
@@ -252,10 +252,10 @@ class SequenceEngine(Engine):
         first, second = tables.learners
         if isinstance(first, Learner16) or isinstance(second, Learner16):
             return tables
-        found = tiled(self.game, self.storage)
-        if found is None:
+        tiled_game = tiled(self.game, self.storage)
+        if tiled_game is None:
             return tables
-        layouts, form = found.layouts, tiled_form(self.game, found, self.threads)
+        layouts, form = tiled_game.layouts, tiled_form(self.game, tiled_game, self.threads)
         (one, two), learners = layouts, in_places(layouts, (first, second))
         earlier = tables.earlier and (laid(one, tables.earlier[0]), laid(two, tables.earlier[1]))
         starts = lanes(one, self.game.treeplexes[0].first), lanes(two, self.game.treeplexes[1].first)

@@ -17,7 +17,7 @@ from treeplex.engines.sequence.learners import InTiles
 from treeplex.engines.sequence.partition import partitions
 from treeplex.kernels.threads.crew import share
 
-KEPT: Final = 2**23  # numbers of scratch that stay: 64 MiB
+CACHED: Final = 2**23  # numbers of scratch that stay: 64 MiB
 
 
 def evaluate_strategies(game: CompiledGame, strategies: tuple[Floats, Floats], threads: int = 0) -> Evaluation:
@@ -25,21 +25,21 @@ def evaluate_strategies(game: CompiledGame, strategies: tuple[Floats, Floats], t
 
     ``threads``: 0 for all cores in large games; no bit depends on it.
     """
-    pieces, found = partitions(game, threads), np.empty(3)
-    first, second, third, fourth = _kept.scratch([treeplex.sequences for treeplex in game.treeplexes] * 2)
-    told = game.treeplexes, game.operator, pieces, strategies, (first, second, third, fourth), found
-    share(1 if pieces[0] is None else len(pieces[0].runs) - 1, lambda worker: evaluate(*told, worker))
-    value, first, second = found.tolist()
+    pieces, result = partitions(game, threads), np.empty(3)
+    first, second, third, fourth = _cache.scratch([treeplex.sequences for treeplex in game.treeplexes] * 2)
+    arguments = game.treeplexes, game.operator, pieces, strategies, (first, second, third, fourth), result
+    share(1 if pieces[0] is None else len(pieces[0].runs) - 1, lambda worker: evaluate(*arguments, worker))
+    value, first, second = result.tolist()
     return in_payoffs(game, value, first, second)
 
 
-def evaluate_in_tiles(game: CompiledGame, given: InTiles) -> Evaluation:
+def evaluate_in_tiles(game: CompiledGame, tiled: InTiles) -> Evaluation:
     """As ``evaluate_strategies``, to the same bits, by the threads that iterations have: two to four times as fast."""
-    (first, second), form, found = given.strategies, given.form, np.empty(3)
-    plan_0, plan_1, paid = _kept.scratch([len(first), len(second), len(first)])
-    told = form, given.strategies, given.places[0], Plans((plan_0, plan_1), paid), found
-    share(form.threads, lambda worker: evaluate_tiles(*told, worker))
-    return in_payoffs(game, *found.tolist())
+    (first, second), form, result = tiled.strategies, tiled.form, np.empty(3)
+    plan_0, plan_1, paid = _cache.scratch([len(first), len(second), len(first)])
+    arguments = form, tiled.strategies, tiled.places[0], Plans((plan_0, plan_1), paid), result
+    share(form.threads, lambda worker: evaluate_tiles(*arguments, worker))
+    return in_payoffs(game, *result.tolist())
 
 
 def in_payoffs(game: CompiledGame, value: float, first: float, second: float) -> Evaluation:
@@ -57,7 +57,7 @@ def gradient(game: CompiledGame, player: int, opponent: Floats) -> Floats:
     return out
 
 
-class _Kept(threading.local):
+class _ScratchCache(threading.local):
     """Scratch of the last evaluation in this thread: pages that are new to a process cost as much as a pass."""
 
     arrays: tuple[Floats, ...] = ()
@@ -65,10 +65,10 @@ class _Kept(threading.local):
     def scratch(self, sizes: list[int]) -> tuple[Floats, ...]:
         if [len(array) for array in self.arrays] != sizes:
             made = tuple(np.empty(size) for size in sizes)
-            if sum(sizes) > KEPT:
+            if sum(sizes) > CACHED:
                 return made
             self.arrays = made
         return self.arrays
 
 
-_kept = _Kept()
+_cache = _ScratchCache()

@@ -25,7 +25,7 @@ from treeplex.updates.schedules import Schedule, discounts_at, weights_at
 Strategies = tuple[Floats, Floats]
 """Both players' behavioural strategies: one probability per sequence, in the game's order."""
 
-Kept = TypeVar("Kept", bound=Learner | RuleLearner)
+AnyLearner = TypeVar("AnyLearner", bound=Learner | RuleLearner)
 Learners = tuple[Learner | Learner16 | RuleLearner, Learner | Learner16 | RuleLearner]
 """Both players', of one kind."""
 
@@ -101,16 +101,16 @@ def sequence_form(game: CompiledGame, threads: int = 1, storage: str = "float64"
     return SequenceForm(game.treeplexes, operator_in(game, storage), partitions(game, threads), values)
 
 
-def tiled_form(game: CompiledGame, found: TiledGame, threads: int = 1) -> TiledForm:
+def tiled_form(game: CompiledGame, tiled_game: TiledGame, threads: int = 1) -> TiledForm:
     """A game in tiles as iterations need it, with scratch of its own; ``threads``: at most, 0 for all cores."""
-    (first, second), rows, blocks, storage, roots = found
+    (first, second), rows, blocks, storage, roots = tiled_game
     by_blocks = 1 if blocks[0] is None else paying(first.places, threads)
-    shared = runs(found, threads, by_blocks)
+    shared = runs(tiled_game, threads, by_blocks)
     count = shared[0].up.shape[1] - 1
     widest = max(int(np.diff(layout.tiles.first).max(initial=1)) for layout in (first, second))
     values = [aligned(0 if blocks[0] is None else layout.places, storage) for layout in (first, second)]
-    worth = [aligned(len(layout.tiles.parent) + LANES, np.float64) for layout in (first, second)]
-    for numbers in worth:
+    lane_values = [aligned(len(layout.tiles.parent) + LANES, np.float64) for layout in (first, second)]
+    for numbers in lane_values:
         numbers[-LANES:] = -0.0
     reached = [np.ones(len(layout.tiles.first) - 1, np.int8) for layout in (first, second)]
     return TiledForm(
@@ -120,14 +120,16 @@ def tiled_form(game: CompiledGame, found: TiledGame, threads: int = 1) -> TiledF
         partitions_for(game, by_blocks),
         shared,
         (values[0], values[1]),
-        (worth[0], worth[1]),
+        (lane_values[0], lane_values[1]),
         (reached[0], reached[1]),
         aligned(count * widest * LANES, storage).reshape(count, -1),
         roots,
     )
 
 
-def in_places(layouts: tuple[TileLayout, TileLayout], learners: tuple[Kept, Kept]) -> tuple[Kept, Kept]:
+def in_places(
+    layouts: tuple[TileLayout, TileLayout], learners: tuple[AnyLearner, AnyLearner]
+) -> tuple[AnyLearner, AnyLearner]:
     """Learners in the game's order, in tiles; the memory of a rule stays as it is."""
     return pair(
         learner._replace(**{name: laid(own, getattr(learner, name)) for name in learner._fields if name != "memory"})
@@ -135,7 +137,7 @@ def in_places(layouts: tuple[TileLayout, TileLayout], learners: tuple[Kept, Kept
     )
 
 
-def in_order(places: tuple[Ints, Ints], learners: tuple[Kept, Kept]) -> tuple[Kept, Kept]:
+def in_order(places: tuple[Ints, Ints], learners: tuple[AnyLearner, AnyLearner]) -> tuple[AnyLearner, AnyLearner]:
     """Copies of learners in tiles, in the game's order."""
     return pair(
         learner._replace(

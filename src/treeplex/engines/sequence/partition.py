@@ -29,12 +29,14 @@ BOUNDARY: Final = 1  # one whose value is added to a sequence of another thread'
 SEPARATOR: Final = 2  # one with something below it in another run
 
 PIECE: Final = 512  # vectors of payoffs, children and actions that a thread has at least: about 5 us
-MEETING: Final = 130  # vectors, times 3 + bits of the number of threads: a meeting, and waiting for unequal pieces
+BARRIER: Final = 130  # vectors, times 3 + bits of the number of threads: a meeting, and waiting for unequal pieces
 GAIN: Final = 1.3  # times faster that threads must be by this count
-UNASKED: Final = 1.5  # the same, where nobody has asked for threads: a meeting waits for whom other programs delay
+AUTOMATIC_GAIN: Final = (
+    1.5  # the same, where nobody has asked for threads: a meeting waits for whom other programs delay
+)
 ENTRY: Final = 12  # bytes of an operator that count as a number
 NUMBERS: Final = 2**13  # numbers that a thread has at least in walks, and in gradients by blocks
-UNASKED_NUMBERS: Final = 2**16  # the same, where nobody has asked
+AUTOMATIC_NUMBERS: Final = 2**16  # the same, where nobody has asked
 
 
 class Partition(NamedTuple):
@@ -91,7 +93,7 @@ def runs(game: TiledGame, threads: int, others: int = 1) -> Runs:
 
     ``others``: how many there are anyway.
     """
-    most, need = available(threads), GAIN if threads else UNASKED
+    most, need = available(threads), GAIN if threads else AUTOMATIC_GAIN
     best, fastest = 1, _cost(game, 1) / need
     for count in sorted({most, *(2**k for k in range(1, most.bit_length()))} - {1}) if others == 1 else ():
         cost = _cost(game, count)
@@ -122,13 +124,13 @@ def _cost(game: TiledGame, threads: int) -> int:
     for own, layout, rows in zip(passes(game, threads, PIECE), game.layouts, game.rows, strict=True):
         for table, work in zip(own, _works(layout, rows), strict=True):
             cost += int(np.diff(work[table], axis=1).max(axis=1).sum())
-            cost += (threads > 1) * MEETING * (3 + threads.bit_length()) * len(table)
+            cost += (threads > 1) * BARRIER * (3 + threads.bit_length()) * len(table)
     return cost
 
 
 def paying(numbers: int, threads: int) -> int:
     """How many of ``threads`` pay for walks or gradients by blocks over so many numbers; at least one."""
-    return max(1, min(available(threads), numbers // (NUMBERS if threads else UNASKED_NUMBERS)))
+    return max(1, min(available(threads), numbers // (NUMBERS if threads else AUTOMATIC_NUMBERS)))
 
 
 def available(threads: int) -> int:

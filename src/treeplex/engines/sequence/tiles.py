@@ -133,15 +133,15 @@ def tiled(game: CompiledGame, storage: str = "float64") -> TiledGame | None:
 
 def _paying(game: CompiledGame) -> Layouts | None:
     """Both players' layouts, if tiles are full enough."""
-    found: list[TileLayout] = []
+    layouts: list[TileLayout] = []
     numbers, places = 0, 0
     for treeplex, side in zip(game.treeplexes, game.operator, strict=True):
         entries = row_lengths(side) if isinstance(side, Csr) else np.zeros(treeplex.sequences, dtype=np.int32)
         layout = lay_out(treeplex, entries)
         numbers += treeplex.sequences + int(entries.sum(dtype=np.int64))
         places += layout.places + LANES * int(_starts(layout.tiles.first, layout.place, entries)[-1])
-        found.append(layout)
-    return (found[0], found[1]) if places <= FILLED * numbers else None
+        layouts.append(layout)
+    return (layouts[0], layouts[1]) if places <= FILLED * numbers else None
 
 
 def lay_out(treeplex: Treeplex, entries: Ints) -> TileLayout:
@@ -174,9 +174,9 @@ def lanes(layout: TileLayout, first: Ints) -> Ints:
     """[16 T] First sequence of the infoset in each lane; -1: no infoset. ``first`` [I + 1]: of all infosets."""
     head = layout.place[first[:-1]]
     tile = np.searchsorted(layout.tiles.first, head // LANES, side="right") - 1
-    found = np.full(len(layout.tiles.parent), -1, dtype=np.int32)
-    found[LANES * tile + head % LANES] = first[:-1]
-    return found
+    sequences = np.full(len(layout.tiles.parent), -1, dtype=np.int32)
+    sequences[LANES * tile + head % LANES] = first[:-1]
+    return sequences
 
 
 def laid(layout: TileLayout, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:

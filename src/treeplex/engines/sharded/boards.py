@@ -107,8 +107,8 @@ class ShardedBoards(ShardedEngine):
         values = np.zeros((len(passes), max(len(self.game.weights(player)) for player in (0, 1))))
         for row, (player, mode) in zip(values, passes, strict=True):
             phase = f"{BEST if mode == layout.BEST else VALUE} {iterate}"
-            worth = self._through(trunk.playing(sources, player, mode), player, phase, words, tables.iteration)[0]
-            row[: len(worth)] = worth
+            hand_values = self._through(trunk.playing(sources, player, mode), player, phase, words, tables.iteration)[0]
+            row[: len(hand_values)] = hand_values
         return values
 
     def _through(self, step: BoardPass, player: int, phase: str, words: Mapping[str, Any], iteration: int) -> Floats:

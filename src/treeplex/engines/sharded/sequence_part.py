@@ -20,7 +20,7 @@ from treeplex.engines.sequence.engine import SequenceEngine
 from treeplex.engines.sequence.learners import steps
 from treeplex.engines.sequence.rules import initial_memory
 from treeplex.engines.sharded.session import files_of, opened_part
-from treeplex.engines.sharded.shards import Given
+from treeplex.engines.sharded.shards import Message
 from treeplex.kernels.calls import RuleCall
 from treeplex.tensors import Tensors, check
 from treeplex.updates.blocks import due, fold
@@ -118,30 +118,32 @@ class SequencePart:
         """Of both players, in float64."""
         if iterate == "current":
             return [learner.strategy.astype(np.float64) for learner in self.learners]
-        found: list[Floats] = []
+        averages: list[Floats] = []
         for side, learner, earlier in zip(self.sides, self.learners, self.earlier, strict=True):
             average = learner.average.astype(np.float64)
-            found.append(normalised(side, average if earlier is None else earlier + average))
-        return found
+            averages.append(normalised(side, average if earlier is None else earlier + average))
+        return averages
 
     def gradients(self, plans: Sequence[Floats]) -> list[Floats]:
         """Of both players against the other's plan, in float64."""
-        found = [np.zeros(max(len(side.places), 1)) for side in self.sides]
+        values = [np.zeros(max(len(side.places), 1)) for side in self.sides]
         for player in (0, 1):
-            gradient(self.rows[player], SIGNS[player], plans[1 - player], found[player])
-        return found
+            gradient(self.rows[player], SIGNS[player], plans[1 - player], values[player])
+        return values
 
     def tensors(self) -> Tensors:
         """What is kept of it: numbers that are its own, and where they are in the game."""
-        found: Tensors = {}
+        tensors: Tensors = {}
         for player, side in enumerate(self.sides):
             for kind in ("places", "infosets", *(["memory"] if isinstance(self.scheme.rule, Rule) else [])):
-                found[f"{kind}.{player}"] = self._own(side, kind)[1]
+                tensors[f"{kind}.{player}"] = self._own(side, kind)[1]
             for name, array in self.learners[player]._asdict().items():
-                found[f"state.learners.{player}.{name}"] = np.ascontiguousarray(array[self._own(side, _kind(name))[0]])
+                tensors[f"state.learners.{player}.{name}"] = np.ascontiguousarray(
+                    array[self._own(side, _kind(name))[0]]
+                )
             if self.earlier[player] is not None:
-                found[f"state.earlier.{player}"] = own_of(side, self.earlier[player])
-        return found
+                tensors[f"state.earlier.{player}"] = own_of(side, self.earlier[player])
+        return tensors
 
     def fill(self, tensors: Mapping[str, Array]) -> int:
         """Take what a file has of it; returns how many numbers of sequences."""
@@ -151,13 +153,13 @@ class SequencePart:
             if f"state.earlier.{player}" in tensors:
                 arrays[f"earlier.{player}"] = self._earlier(player)
             for name, array in arrays.items():
-                given, key = tensors[f"state.{name}"], f"{_kind(name)}.{player}"
-                here, wanted = self._own(side, _kind(name))
-                there = tensors[key] if key in tensors else np.arange(len(given))
-                at = np.searchsorted(there, wanted)
-                met = np.append(there, -1)[at] == wanted
-                array[here[met]] = given[at[met]]
-                count += int(met.sum()) if name.endswith("strategy") else 0
+                saved, key = tensors[f"state.{name}"], f"{_kind(name)}.{player}"
+                here, own = self._own(side, _kind(name))
+                there = tensors[key] if key in tensors else np.arange(len(saved))
+                at = np.searchsorted(there, own)
+                matching = np.append(there, -1)[at] == own
+                array[here[matching]] = saved[at[matching]]
+                count += int(matching.sum()) if name.endswith("strategy") else 0
         return count
 
     def _own(self, side: Side, kind: str) -> tuple[Array, Array]:
@@ -177,12 +179,12 @@ class SequencePart:
         return sum(int(side.own[1] - side.own[0]) for side in self.sides)
 
 
-def filled(part: SequencePart, tensors: Mapping[str, Array], files: Sequence[Given], iteration: int) -> None:
+def filled(part: SequencePart, tensors: Mapping[str, Array], files: Sequence[Message], iteration: int) -> None:
     """Take what is needed from all files; ValueError if something is in none."""
     count = part.fill(tensors) if tensors else 0
     for file in files:
-        with opened_part(file, iteration) as found:
-            count += part.fill(found)
+        with opened_part(file, iteration) as saved:
+            count += part.fill(saved)
     if count != part.size:
         raise ValueError(f"it has {count:,} of {part.size:,} sequences")
     for name, array in part.tensors().items():

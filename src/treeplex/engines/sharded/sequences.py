@@ -34,7 +34,7 @@ from treeplex.engines.sharded.session import (
     files_of,
     sized,
 )
-from treeplex.engines.sharded.shards import FINISH, GATHER, LEARN, SEQUENCES, VALUE, Given, Order
+from treeplex.engines.sharded.shards import FINISH, GATHER, LEARN, SEQUENCES, VALUE, Message, Order
 from treeplex.errors import ParameterError
 from treeplex.tensors import Tensors
 from treeplex.updates.rule import Rule
@@ -97,15 +97,15 @@ class ShardedSequences(ShardedEngine):
 
     def _learn(self, t: int, player: int) -> None:
         trunk, opponent = self.trunk, 1 - player
-        given = [self._known_of(opponent, shard) for shard in range(len(self.cut.shards))]
-        answers = self.session.ask(t, player, LEARN, given)
+        messages = [self._known_of(opponent, shard) for shard in range(len(self.cut.shards))]
+        answers = self.session.ask(t, player, LEARN, messages)
         plan = trunk.learners[opponent].plan
         for links, answer in zip(self.cut.links, answers, strict=True):
             plan[links[opponent].shown_here] = answer["shown"]
             trunk.boundary[player][links[player].boundary_here] = answer["boundary"]
         trunk.learn(kernels.learn_above, player, plan, t)
 
-    def _known_of(self, player: int, shard: int) -> Given:
+    def _known_of(self, player: int, shard: int) -> Message:
         return {"plan": self.trunk.learners[player].plan[self.cut.links[shard][player].known]}
 
     def _known(self, plans: Sequence[Floats], shard: int) -> dict[str, Any]:
@@ -122,8 +122,8 @@ class ShardedSequences(ShardedEngine):
         """Value and best responses, by one call of all shards."""
         trunk, plans = self.trunk, self._plans(self.trunk.strategies(iterate))
         words = {"iterate": iterate}
-        given = [self._known(plans, shard) | words for shard in range(len(self.cut.shards))]
-        answers = self.session.ask(tables.iteration, 0, f"{VALUE} {iterate}", given)
+        messages = [self._known(plans, shard) | words for shard in range(len(self.cut.shards))]
+        answers = self.session.ask(tables.iteration, 0, f"{VALUE} {iterate}", messages)
         products = np.zeros(self.game.treeplexes[0].sequences)
         boundary = [np.zeros(len(side.infosets)) for side in trunk.sides]
         for links, sides, answer in zip(self.cut.links, self.cut.shards, answers, strict=True):

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.engines.protocol import Array, Cost, Engine, Scheme
-from treeplex.engines.sharded.shards import FORMAT, LEARN, RESTORE, SAVE, START, Given, Order, Shards, Stamp, payload
+from treeplex.engines.sharded.shards import FORMAT, LEARN, RESTORE, SAVE, START, Message, Order, Shards, Stamp, payload
 from treeplex.errors import ParameterError
 from treeplex.tensors import CHECKPOINT, Tensors, mapped_tensors
 
@@ -39,7 +39,7 @@ class Cutting(NamedTuple):
     workers: int  # at most so many shards
     threads: int = 1  # of each
     memory: int | None = None  # bytes that a worker may take; None: whatever it needs
-    told: Callable[[str], None] | None = None  # called with a sentence about what is done
+    report: Callable[[str], None] | None = None  # called with a sentence about what is done
     run: str = ""  # which run this is: a hash
 
 
@@ -50,26 +50,26 @@ class ShardSession:
         self.shards, self.orders, self.run, self.folder = shards, orders, run, folder
         self.begun = 0
         self.bytes = self.passes = 0  # of passes that learn
-        self.kept: list[str] = []
+        self.checkpoint_files: list[str] = []
 
-    def start(self, given: Sequence[Given] | None = None) -> None:
+    def start(self, messages: Sequence[Message] | None = None) -> None:
         """All shards, without anything learnt."""
         self._begin()
-        nothing: Given = {}
-        self.ask(0, 0, START, given or [nothing] * len(self.orders))
+        nothing: Message = {}
+        self.ask(0, 0, START, messages or [nothing] * len(self.orders))
 
-    def restore(self, iteration: int, files: Sequence[Given]) -> None:
+    def restore(self, iteration: int, files: Sequence[Message]) -> None:
         """All shards, as these files have them: those of the checkpoint that a run goes on from."""
-        self.kept = [Path(file["path"]).name for file in files if file["run"] is not None]
+        self.checkpoint_files = [Path(file["path"]).name for file in files if file["run"] is not None]
         self._begin()
         self.ask(iteration, 0, RESTORE, [{"files": list(files)}] * len(self.orders))
 
-    def ask(self, iteration: int, player: int, phase: str, given: Sequence[Given]) -> list[Given]:
+    def ask(self, iteration: int, player: int, phase: str, messages: Sequence[Message]) -> list[Message]:
         """Tell each shard its own; all answers, in their order."""
-        answers = self.shards.ask(Stamp(f"{self.run}/{self.begun}", iteration, player, phase), given)
+        answers = self.shards.ask(Stamp(f"{self.run}/{self.begun}", iteration, player, phase), messages)
         if phase == LEARN:
             self.passes += 1
-            self.bytes += sum(map(payload, given)) + sum(map(payload, answers))
+            self.bytes += sum(map(payload, messages)) + sum(map(payload, answers))
         return answers
 
     def save(self, iteration: int) -> Tensors:
@@ -79,18 +79,18 @@ class ShardSession:
         folder = self.folder / FOLDER
         folder.mkdir(exist_ok=True)
         for path in folder.iterdir():  # what no checkpoint names: an earlier one's, or of one that was never ended
-            if path.name not in self.kept:
+            if path.name not in self.checkpoint_files:
                 with suppress(OSError):
                     path.unlink()
         names = [f"{iteration}-{k}.safetensors" for k in range(len(self.orders))]
-        told = [{"path": str((folder / name).absolute())} for name in names]
-        self.ask(iteration, 0, SAVE, told)
-        self.kept = names
+        messages = [{"path": str((folder / name).absolute())} for name in names]
+        self.ask(iteration, 0, SAVE, messages)
+        self.checkpoint_files = names
         files = [{"name": name, "part": order.words["part"]} for name, order in zip(names, self.orders, strict=True)]
         words = json.dumps({"run": self.run, "iteration": iteration, "files": files})
         return {MANIFEST: np.frombuffer(words.encode(), dtype=np.uint8)}
 
-    def whole_file(self, part: Sequence[int]) -> Given:
+    def whole_file(self, part: Sequence[int]) -> Message:
         """The checkpoint of one machine, which has all parts."""
         path = (self.folder or Path()) / "checkpoint.safetensors"
         return {"path": str(path.absolute()), "part": part, "run": None}
@@ -172,15 +172,15 @@ def files_of(tensors: Mapping[str, Array], folder: Path | None) -> list[dict[str
 
 
 @contextmanager
-def opened_part(file: Given, iteration: int) -> Generator[Tensors]:
+def opened_part(file: Message, iteration: int) -> Generator[Tensors]:
     """Pages of what a shard has written, or one machine, after an iteration; ValueError if it is not that."""
     whole = file["run"] is None
     with mapped_tensors(Path(file["path"]), CHECKPOINT if whole else FORMAT) as (tensors, about):
         if not whole and (about["run"] != file["run"] or list(about["part"]) != list(file["part"])):
             raise ValueError(f"{file['path']} belongs to another run")
-        found = int(tensors["state.iteration"].item())
-        if found != iteration:
-            raise ValueError(f"{file['path']} is of iteration {found}, not {iteration}")
+        saved = int(tensors["state.iteration"].item())
+        if saved != iteration:
+            raise ValueError(f"{file['path']} is of iteration {saved}, not {iteration}")
         yield tensors
 
 
@@ -199,10 +199,10 @@ def _packed(work: npt.NDArray[np.integer[Any]], limit: int) -> list[tuple[int, i
     """Runs of at most ``limit``, each as long as can be."""
     runs: list[tuple[int, int]] = []
     begin, total = 0, 0
-    for place, size in enumerate(work.tolist()):
-        if total + size > limit and place > begin:
-            runs.append((begin, place))
-            begin, total = place, 0
+    for index, size in enumerate(work.tolist()):
+        if total + size > limit and index > begin:
+            runs.append((begin, index))
+            begin, total = index, 0
         total += size
     return [*runs, (begin, len(work))]
 

@@ -21,7 +21,7 @@ from treeplex.tensors import Tensors, write_tensors
 
 FORMAT: Final = "treeplex-shard-1"
 
-Given = Mapping[str, Any]
+Message = Mapping[str, Any]
 """What a call brings, and what is answered: arrays and words by name."""
 
 
@@ -66,7 +66,7 @@ class Shards(Protocol):
         """Make those that are not there."""
         ...
 
-    def ask(self, stamp: Stamp, given: Sequence[Given]) -> list[Given]:
+    def ask(self, stamp: Stamp, messages: Sequence[Message]) -> list[Message]:
         """Tell each its own, at the same time; all answers, in order. ``LostError`` if one does not come."""
         ...
 
@@ -90,36 +90,36 @@ class Shard(ABC):
         self.words = part
         self.iteration, self.turn = 0, 0  # whole iterations, and whose pass is next
 
-    def do(self, stamp: Stamp, given: Given) -> Given:
+    def do(self, stamp: Stamp, message: Message) -> Message:
         """Carry out a call that is made for the first time."""
         phase = stamp.phase.partition(" ")[0]
         if phase == START:
             self.iteration, self.turn = 0, 0
-            self.start(given)
+            self.start(message)
         elif phase == RESTORE:
             self.iteration, self.turn = stamp.iteration, 0
-            self.restore(given["files"])
+            self.restore(message["files"])
         elif phase == SAVE:
             about = {"run": stamp.run.partition("/")[0], "iteration": self.iteration, "part": self.words}
-            write_tensors(Path(given["path"]), FORMAT, self.tensors(), about)
+            write_tensors(Path(message["path"]), FORMAT, self.tensors(), about)
         elif phase == LEARN:
             if (stamp.iteration, stamp.player) != (self.iteration + 1, self.turn):
                 raise OutOfStepError(
                     f"The next pass is that of player {self.turn} in iteration {self.iteration + 1}, got {stamp}."
                 )
-            answer = self.learn(stamp.player, stamp.iteration, given)
+            answer = self.learn(stamp.player, stamp.iteration, message)
             self.iteration, self.turn = self.iteration + stamp.player, 1 - stamp.player
             return answer
         else:
-            return self.answer(phase, stamp.player, given)
+            return self.answer(phase, stamp.player, message)
         return {}
 
     @abstractmethod
-    def start(self, given: Given) -> None:
+    def start(self, message: Message) -> None:
         """Begin without anything learnt."""
 
     @abstractmethod
-    def restore(self, files: Sequence[Given]) -> None:
+    def restore(self, files: Sequence[Message]) -> None:
         """Go back to the iteration that these files are of."""
 
     @abstractmethod
@@ -127,14 +127,14 @@ class Shard(ABC):
         """What is learnt, for a file of its own."""
 
     @abstractmethod
-    def learn(self, player: int, t: int, given: Given) -> Given:
+    def learn(self, player: int, t: int, message: Message) -> Message:
         """One player's half of iteration ``t``."""
 
     @abstractmethod
-    def answer(self, phase: str, player: int, given: Given) -> Given:
+    def answer(self, phase: str, player: int, message: Message) -> Message:
         """Any other phase."""
 
 
-def payload(given: Given) -> int:
+def payload(message: Message) -> int:
     """Bytes of the arrays of a call or an answer."""
-    return sum(getattr(value, "nbytes", 0) for value in given.values())
+    return sum(getattr(value, "nbytes", 0) for value in message.values())

@@ -23,12 +23,12 @@ def evaluate(
     partitions: Partitions,
     strategies: tuple[Floats, Floats],
     scratch: tuple[Floats, Floats, Floats, Floats],
-    found: Floats,
+    result: Floats,
     worker: Worker | None,
 ) -> None:
     """x'Ay, player 0's expected payoff; max over x of x'Ay and max over y of -x'Ay, the best responses' payoffs.
 
-    ``found`` [3] and ``scratch``, two numbers for each sequence, are modified in place.
+    ``result`` [3] and ``scratch``, two numbers for each sequence, are modified in place.
     """
     plan_0, plan_1, values_0, values_1 = scratch
     if first(worker):
@@ -43,7 +43,7 @@ def evaluate(
         value = 0.0
         for s in range(len(plan_0)):
             value += plan_0[s] * values_0[s]
-        found[0], found[1] = value, best_value(treeplexes[0], values_0)
+        result[0], result[1] = value, best_value(treeplexes[0], values_0)
     if last(worker):
-        found[2] = best_value(treeplexes[1], values_1)
+        result[2] = best_value(treeplexes[1], values_1)
     part(worker)

@@ -7,7 +7,7 @@ the test of the gap included; a step that must be shortened two products and thr
 from __future__ import annotations
 
 from treeplex.arrays import Floats
-from treeplex.engines.sequence.cpu.oracle import ask
+from treeplex.engines.sequence.cpu.oracle import gradient_of
 from treeplex.engines.sequence.cpu.prox import mix, respond
 from treeplex.engines.sequence.first_order import LONGEST_STEP, SHORTEST_STEP, STEP_GROWTH, GapPlayer, Pace, Terms
 from treeplex.kernels.jit import kernel
@@ -21,12 +21,12 @@ def begin(players: tuple[GapPlayer, GapPlayer], pace: Pace, centre: Floats, smoo
     """
     (one, first, me), (two, second, they) = players
     pace.smoothing[:] = smoothing
-    ask(two.side, two.sign, centre, they.mixed)
+    gradient_of(two.side, two.sign, centre, they.mixed)
     respond(two.treeplex, two.entropy, smoothing, they.mixed, they.prox, second.plan)
-    ask(one.side, one.sign, second.plan, first.gradient)
+    gradient_of(one.side, one.sign, second.plan, first.gradient)
     pace.value[0] = respond(one.treeplex, one.entropy, smoothing, first.gradient, me.prox, first.plan)
     first.response[:] = first.plan
-    ask(two.side, two.sign, first.plan, second.gradient)
+    gradient_of(two.side, two.sign, first.plan, second.gradient)
     pace.value[1] = respond(two.treeplex, two.entropy, smoothing, second.gradient, they.prox, second.response)
     return pace.value[0] + pace.value[1]
 
@@ -39,16 +39,16 @@ def shrink(players: tuple[GapPlayer, GapPlayer], pace: Pace, player: int, terms:
     """
     (own, mine, me), (other, theirs, they) = players
     opponent, step = 1 - player, pace.step[0]
-    ask(other.side, other.sign, mine.response, they.against)
+    gradient_of(other.side, other.sign, mine.response, they.against)
     products = 1
     while True:
         mix(theirs.gradient, step, they.against, they.mixed)
         respond(other.treeplex, other.entropy, pace.smoothing[opponent], they.mixed, they.prox, they.answer)
-        ask(own.side, own.sign, they.answer, me.gradient)
+        gradient_of(own.side, own.sign, they.answer, me.gradient)
         mix(mine.gradient, step, me.gradient, me.mixed)
         smaller = max((1.0 - step) * pace.smoothing[player], terms.least)
         first = respond(own.treeplex, own.entropy, smaller, me.mixed, me.prox, me.answer)
-        ask(other.side, other.sign, me.answer, they.gradient)
+        gradient_of(other.side, other.sign, me.answer, they.gradient)
         mix(theirs.gradient, step, they.gradient, they.mixed)
         second = respond(other.treeplex, other.entropy, pace.smoothing[opponent], they.mixed, they.prox, they.next)
         products += 2

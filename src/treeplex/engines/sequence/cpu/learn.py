@@ -93,8 +93,8 @@ def learn_shared(
     values: Floats, step: Step,
 ) -> None:  # fmt: skip
     """Regrets, averages and plans of the separators among ``shared``; the values of the others are known."""
-    for place in range(len(shared) - 1, -1, -1):
-        infoset = shared[place]
+    for index in range(len(shared) - 1, -1, -1):
+        infoset = shared[index]
         if role[infoset] == SEPARATOR:
             walk_up(InfosetRun(treeplex, infoset, infoset + 1, None), None, learner, rule, values, step)
         else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.engines.sequence.cpu.oracle import ask
+from treeplex.engines.sequence.cpu.oracle import gradient_of
 from treeplex.engines.sequence.cpu.prox import respond
 from treeplex.engines.sequence.first_order import LAG, ROUNDING, SHORTEST_STEP, STEP_GROWTH, MirrorPlayer, Rate
 from treeplex.kernels.jit import kernel
@@ -22,11 +22,11 @@ def add(old: Floats, factor: float, new: Floats, out: Floats) -> None:
 
 
 @kernel
-def surprise(found: Floats, predicted: Floats, plan: Floats) -> float:
+def surprise(gradient: Floats, predicted: Floats, plan: Floats) -> float:
     """The value of a plan against what was found, beyond what was predicted."""
     total = 0.0
     for s in range(np.uint64(len(plan))):
-        total += (found[s] - predicted[s]) * plan[s]
+        total += (gradient[s] - predicted[s]) * plan[s]
     return total
 
 
@@ -41,8 +41,8 @@ def attempt(players: tuple[MirrorPlayer, MirrorPlayer], step: float) -> tuple[fl
     far = respond(one.treeplex, one.entropy, 1.0, me.moved, me.prox, me.played)
     add(theirs.dual, step, theirs.predicted, they.moved)
     far += respond(two.treeplex, two.entropy, 1.0, they.moved, they.prox, they.played)
-    ask(one.side, one.sign, they.played, me.gradient)
-    ask(two.side, two.sign, me.played, they.gradient)
+    gradient_of(one.side, one.sign, they.played, me.gradient)
+    gradient_of(two.side, two.sign, me.played, they.gradient)
     add(mine.dual, step, me.gradient, me.moved)
     first = respond(one.treeplex, one.entropy, 1.0, me.moved, me.prox, me.next)
     add(theirs.dual, step, they.gradient, they.moved)
@@ -82,8 +82,8 @@ def mirror_iterations(
     (one, mine, _), (two, theirs, _) = players
     for t in range(start, start + count):
         if not optimistic or t == 0:
-            ask(one.side, one.sign, theirs.response, mine.predicted)
-            ask(two.side, two.sign, mine.response, theirs.predicted)
+            gradient_of(one.side, one.sign, theirs.response, mine.predicted)
+            gradient_of(two.side, two.sign, mine.response, theirs.predicted)
             products += 2
         while True:
             step = rate.step[0]

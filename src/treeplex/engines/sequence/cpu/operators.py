@@ -50,19 +50,21 @@ def _fetch(side: ClassRows, at: Ints, which: Ints, row: Index, width: Index, opp
 
 
 def _deliver_listed(
-    side: PlacedClassRows, at: Ints, which: Ints, row: Index, width: Index, found: Floats, values: Floats
+    side: PlacedClassRows, at: Ints, which: Ints, row: Index, width: Index, class_values: Floats, values: Floats
 ) -> None:
     begin = np.uint64(at[row])
     for k in range(width):
-        values[np.uint64(which[begin + k])] = found[k]
+        values[np.uint64(which[begin + k])] = class_values[k]
 
 
 @specialised("side", {PlacedClassRows: _deliver_listed}, inline="always")
-def _deliver(side: ClassRows, at: Ints, which: Ints, row: Index, width: Index, found: Floats, values: Floats) -> None:
+def _deliver(
+    side: ClassRows, at: Ints, which: Ints, row: Index, width: Index, class_values: Floats, values: Floats
+) -> None:
     """The values of the classes at a row; ``values`` is modified in place."""
     s, step = np.uint64(at[row]), np.uint64(which[row])
     for k in range(width):
-        values[s] = found[k]
+        values[s] = class_values[k]
         s += step
 
 
@@ -134,16 +136,16 @@ def _classes(
     classes, copies, below, most = side.classes, side.copies, side.below, side.not_above
     own, own_step, other, other_step = _numbering(side)
     widest = np.uint64(0)
-    for place in range(len(classes) - 1):
-        widest = max(widest, np.uint64(classes[place + 1] - classes[place]))
+    for board_index in range(len(classes) - 1):
+        widest = max(widest, np.uint64(classes[board_index + 1] - classes[board_index]))
     out, weight, before = np.empty(widest), np.empty(widest), np.empty(widest + np.uint64(1))
     for row in range(np.uint64(begin), np.uint64(end)):
         if row == 0:
             values[0] = 0.0  # everybody has moved before the game is over
             continue
-        place = np.uint64(board[row])
-        first = np.uint64(classes[place])
-        width = np.uint64(classes[place + np.uint64(1)]) - first
+        board_index = np.uint64(board[row])
+        first = np.uint64(classes[board_index])
+        width = np.uint64(classes[board_index + np.uint64(1)]) - first
         for k in range(width):
             out[k] = 0.0
         for entry in range(np.uint64(start[row]), np.uint64(start[row + np.uint64(1)])):

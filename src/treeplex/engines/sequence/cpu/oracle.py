@@ -85,12 +85,12 @@ def _walk(side: TreeSide, sign: float, opponent: Floats, values: Floats) -> None
 
 
 @specialised("side", {TreeSide: _walk})
-def _ask(side: Side, sign: float, opponent: Floats, values: Floats) -> None:
-    """As ``ask``; callable inside kernels."""
+def _gradient_of(side: Side, sign: float, opponent: Floats, values: Floats) -> None:
+    """As ``gradient_of``; callable inside kernels."""
     gradient(side, sign, opponent, values)
 
 
 @kernel
-def ask(side: Side | TreeSide, sign: float, opponent: Floats, values: Floats) -> None:
+def gradient_of(side: Side | TreeSide, sign: float, opponent: Floats, values: Floats) -> None:
     """values(s) = sign * sum_t A(s, t) opponent(t); ``values`` [S] is modified in place."""
-    _ask(side, sign, opponent, values)
+    _gradient_of(side, sign, opponent, values)

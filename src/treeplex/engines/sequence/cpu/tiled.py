@@ -39,7 +39,7 @@ class TiledForm(NamedTuple):
     partitions: Partitions  # of the rows of blocks
     runs: Runs
     values: tuple[Numbers, Numbers]  # [P] gradients by blocks, else [0]
-    worth: tuple[Floats, Floats]  # [16 T + 16] v(I); then -0.0, which can be added to anything
+    lane_values: tuple[Floats, Floats]  # [16 T + 16] v(I); then -0.0, which can be added to anything
     reached: tuple[Bytes, Bytes]  # [T] 0 where all plans of a tile are zero
     scratch: Numbers  # [K, 16 A] of each thread, 16 numbers for each action of an infoset
     roots: tuple[Root, Root]
@@ -122,9 +122,9 @@ def learn_tile(
 @callee
 def _up(
     tiles: Tiles, rows: TiledRows, runs: Passes, learner: Learner | RuleLearner, opponent: Numbers, values: Numbers,
-    worth: Floats, scratches: Numbers, rule: Matching | TileCall, step: Step, worker: Worker | None,
+    lane_values: Floats, scratches: Numbers, rule: Matching | TileCall, step: Step, worker: Worker | None,
 ) -> None:  # fmt: skip
-    """Bottom-up: next strategies of all tiles; ``learner`` and ``worth`` are modified."""
+    """Bottom-up: next strategies of all tiles; ``learner`` and ``lane_values`` are modified."""
     k, cuts = thread_of(worker), runs.up
     scratch = scratches[k]
     first, below, child = tiles.first, tiles.start, tiles.child
@@ -149,11 +149,11 @@ def _up(
                     entry += width
                 value, last = narrowed(total, like), width * np.uint64(below[b + next_])
                 while kid < last:
-                    value = narrowed(widened(value) + gather(worth, child, kid), like)
+                    value = narrowed(widened(value) + gather(lane_values, child, kid), like)
                     kid += width
                 store(scratch, width * (b - head), value)
                 expected = expected + widened(load(strategy, width * b) * value)
-            store(worth, width * tile, expected)
+            store(lane_values, width * tile, expected)
             learn_tile(learner, rule, step, k, scratch, expected, tile, head, end)
             head = end
         meet(worker)
@@ -201,7 +201,7 @@ def _down(
 
 
 @callee
-def ask(
+def block_gradient(
     side: PlacedSide | None, partition: Partition | None, sign: float, opponent: Numbers, values: Numbers,
     worker: Worker | None,
 ) -> None:  # fmt: skip
@@ -218,18 +218,22 @@ def iterate_tiles(
     """One iteration for each of ``steps``, as one of the threads; ``learners``, in places, and scratch are modified."""
     (tiles_0, tiles_1), (rows_0, rows_1), (blocks_0, blocks_1) = form.tiles, form.rows, form.blocks
     (pieces_0, pieces_1), (runs_0, runs_1), scratch = form.partitions, form.runs, form.scratch
-    (values_0, values_1), (worth_0, worth_1), (reached_0, reached_1) = form.values, form.worth, form.reached
+    (values_0, values_1), (lane_values_0, lane_values_1), (reached_0, reached_1) = (
+        form.values,
+        form.lane_values,
+        form.reached,
+    )
     (learner_0, learner_1), (rule_0, rule_1) = learners, rules
     plan_0, plan_1, count = learner_0.plan, learner_1.plan, len(steps.weight)
     for i in range(count):
         step = Step(steps.iteration[i], steps.weight[i], steps.positive[i], steps.negative[i])
         weights = Weights(steps.weight[0] if i == 0 else 0.0, steps.weight[i + 1] if i + 1 < count else 0.0)
-        ask(blocks_0, pieces_0, 1.0, plan_1, values_0, worker)
-        _up(tiles_0, rows_0, runs_0, learner_0, plan_1, values_0, worth_0, scratch, rule_0, step, worker)
+        block_gradient(blocks_0, pieces_0, 1.0, plan_1, values_0, worker)
+        _up(tiles_0, rows_0, runs_0, learner_0, plan_1, values_0, lane_values_0, scratch, rule_0, step, worker)
         if turns != SIMULTANEOUS:
             _down(tiles_0, runs_0, learner_0, reached_0, weights, worker)
-        ask(blocks_1, pieces_1, -1.0, plan_0, values_1, worker)
-        _up(tiles_1, rows_1, runs_1, learner_1, plan_0, values_1, worth_1, scratch, rule_1, step, worker)
+        block_gradient(blocks_1, pieces_1, -1.0, plan_0, values_1, worker)
+        _up(tiles_1, rows_1, runs_1, learner_1, plan_0, values_1, lane_values_1, scratch, rule_1, step, worker)
         if turns == SIMULTANEOUS:
             _down(tiles_0, runs_0, learner_0, reached_0, weights, worker)
         _down(tiles_1, runs_1, learner_1, reached_1, weights, worker)

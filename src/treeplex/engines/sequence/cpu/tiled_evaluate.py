@@ -13,7 +13,7 @@ import numpy as np
 
 from treeplex.arrays import Floats, Ints
 from treeplex.engines.sequence.arrays import Numbers
-from treeplex.engines.sequence.cpu.tiled import TiledForm, ask, share_out_lanes
+from treeplex.engines.sequence.cpu.tiled import TiledForm, block_gradient, share_out_lanes
 from treeplex.engines.sequence.partition import Passes
 from treeplex.engines.sequence.tiles import Root, TiledRows, Tiles
 from treeplex.kernels.jit import callee, inlined, kernel
@@ -43,16 +43,16 @@ def evaluate_tiles(
     strategies: tuple[Floats, Floats],
     place: Ints,
     scratch: Plans,
-    found: Floats,
+    result: Floats,
     worker: Worker | None,
 ) -> None:
-    """As ``cpu.evaluate``, of strategies in places; ``found`` [3], ``scratch`` and that of ``form`` are modified.
+    """As ``cpu.evaluate``, of strategies in places; ``result`` [3], ``scratch`` and that of ``form`` are modified.
 
     ``place``: those of player 0's sequences.
     """
     (tiles_0, tiles_1), (rows_0, rows_1), (blocks_0, blocks_1) = form.tiles, form.rows, form.blocks
     (pieces_0, pieces_1), (runs_0, runs_1) = form.partitions, form.runs
-    (values_0, values_1), (worth_0, worth_1) = form.values, form.worth
+    (values_0, values_1), (lane_values_0, lane_values_1) = form.values, form.lane_values
     (plan_0, plan_1), paid = scratch.plans, scratch.paid
     if first(worker):
         _begin(plan_0)
@@ -60,17 +60,17 @@ def evaluate_tiles(
     meet(worker)
     _down(tiles_0, runs_0, strategies[0], plan_0, worker)
     _down(tiles_1, runs_1, strategies[1], plan_1, worker)
-    ask(blocks_0, pieces_0, 1.0, plan_1, values_0, worker)
-    ask(blocks_1, pieces_1, -1.0, plan_0, values_1, worker)
-    _up(tiles_0, rows_0, runs_0, plan_1, values_0, worth_0, plan_0, paid, worker)
-    _up(tiles_1, rows_1, runs_1, plan_0, values_1, worth_1, plan_1, paid[:0], worker)
+    block_gradient(blocks_0, pieces_0, 1.0, plan_1, values_0, worker)
+    block_gradient(blocks_1, pieces_1, -1.0, plan_0, values_1, worker)
+    _up(tiles_0, rows_0, runs_0, plan_1, values_0, lane_values_0, plan_0, paid, worker)
+    _up(tiles_1, rows_1, runs_1, plan_0, values_1, lane_values_1, plan_1, paid[:0], worker)
     if first(worker):
         (root_0, root_1), value = form.roots, _at_once(form.roots[0], plan_1, values_0)
-        found[1] = _best_of_all(root_0, worth_0, value)
-        found[2] = _best_of_all(root_1, worth_1, _at_once(root_1, plan_0, values_1))
+        result[1] = _best_of_all(root_0, lane_values_0, value)
+        result[2] = _best_of_all(root_1, lane_values_1, _at_once(root_1, plan_0, values_1))
         for s in range(1, len(place)):
             value += paid[np.uint64(place[s])]
-        found[0] = value
+        result[0] = value
     part(worker)
 
 
@@ -120,7 +120,7 @@ def _down(tiles: Tiles, runs: Passes, strategy: Floats, plan: Floats, worker: Wo
 
 @callee
 def _up(
-    tiles: Tiles, rows: TiledRows, runs: Passes, opponent: Floats, values: Floats, worth: Floats, plan: Floats,
+    tiles: Tiles, rows: TiledRows, runs: Passes, opponent: Floats, values: Floats, lane_values: Floats, plan: Floats,
     paid: Floats, worker: Worker | None,
 ) -> None:  # fmt: skip
     """What the best actions of all tiles are worth, and what ``plan`` is paid, in place."""
@@ -147,10 +147,10 @@ def _up(
                     store(paid, width * b, load(plan, width * b) * value)
                 last = width * np.uint64(below[b + next_])
                 while kid < last:
-                    value = value + gather(worth, child, kid)
+                    value = value + gather(lane_values, child, kid)
                     kid += width
                 best = larger(value, best)
-            store(worth, width * tile, best)
+            store(lane_values, width * tile, best)
             head = end
         meet(worker)
 
@@ -165,8 +165,8 @@ def _at_once(root: Root, opponent: Floats, values: Floats) -> float:
 
 
 @inlined
-def _best_of_all(root: Root, worth: Floats, value: float) -> float:
+def _best_of_all(root: Root, lane_values: Floats, value: float) -> float:
     """The best response of a player: what it is paid at once, and its first infosets."""
     for k in range(len(root.lane)):
-        value += worth[np.uint64(root.lane[k])]
+        value += lane_values[np.uint64(root.lane[k])]
     return value

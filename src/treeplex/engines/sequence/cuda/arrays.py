@@ -33,7 +33,7 @@ class RunArrays(NamedTuple):
     average: Array  # [places] weighted sum of realization plans
     plan: Array  # [places] the current realization plan
     played: Array  # [places] what the current strategy is in proportion to; with regret matching, ``regret`` itself
-    share: Array  # [homes] 1 / sum of what is played, or -1 / n where nothing is positive; not of bundles
+    inverse_sum: Array  # [homes] 1 / sum of what is played, or -1 / n where nothing is positive; not of bundles
     reached: Array  # [rows] of the first row of each tile: 0 where all plans are zero
     slot: Array  # [slots * 32] values of infosets, for the sequences above them
     earned: (
@@ -45,7 +45,9 @@ class DeviceSteps(NamedTuple):
     """What differs between iterations; iteration i of a stretch has number ``clock[0] + i``."""
 
     clock: Array  # [1]
-    told: Array  # [4 N] what positive regret is multiplied by, what negative regret is; what a plan that has just been
+    factors: (
+        Array  # [4 N] what positive regret is multiplied by, what negative regret is; what a plan that has just been
+    )
     # made weighs in player 0's average, and in player 1's
 
 

@@ -25,9 +25,9 @@ def going_down(storage: str) -> tuple[Any, Any]:
         """Plans and averages of a tile whose infosets are reached by ``reach``."""
         n, form, _, _ = sizes_of(shape, w)
         row, _, _, high = lane_of(form, lane)
-        share = learning.share[here]
-        some = share > zero
-        factor = reach * share
+        inverse_sum = learning.inverse_sum[here]
+        some = inverse_sum > zero
+        factor = reach * inverse_sum
         at = u(u(places_of(shape, w)[0] << u(5)) + lane)
         a = select(row < high, row, n)
         while a < n:
@@ -58,9 +58,9 @@ def going_down(storage: str) -> tuple[Any, Any]:
         here, reach = u(places_of(shape, w)[1] + lane_of(sizes_of(shape, w)[1], lane)[1]), one
         s, q = u(shape.above[here]), u(shape.owner[here])
         while q != u(NOBODY):
-            share, x = learning.share[q], learning.played[s]
+            inverse_sum, x = learning.inverse_sum[q], learning.played[s]
             s, q = u(shape.above[q]), u(shape.owner[q])
-            reach *= select(share > zero, select(x > zero, x, zero) * share, -share)
+            reach *= select(inverse_sum > zero, select(x > zero, x, zero) * inverse_sum, -inverse_sum)
         passed_down(shape, learning, w, lane, reach, here, weight)
 
     return down, fall

@@ -62,14 +62,14 @@ class SequencesOnGPU:
         self._evaluator: Evaluator | None = None
         self.layout = layout
         self.stream = Stream()
-        self.apart = predict > 0.0 or rule is not None  # is what is played kept beside regrets?
+        self.stores_played = predict > 0.0 or rule is not None  # is what is played kept beside regrets?
         called = None
-        self.more: Any = predict  # what kernels that go up are handed
+        self.parameter: Any = predict  # what kernels that go up are handed
         if rule is not None:
             most = max(int(treeplex.actions.max(initial=1)) for treeplex in game.treeplexes)
             called = Called(rule.update, rule.memory, rule.constants is not None, most)
             constants = rule.constants_of(payoff_range(game))
-            self.more = Calls(send(constants if len(constants) else np.zeros(1)), send(np.zeros(1, np.int32)))
+            self.parameter = Calls(send(constants if len(constants) else np.zeros(1)), send(np.zeros(1, np.int32)))
         self.kernels = kernels(storage, predict > 0.0, layout.dealt is not None, called)
         self.dealt = [] if layout.dealt is None else [sent(side) for side in layout.dealt]
         tiles = layout.tiles.ravel()
@@ -78,7 +78,7 @@ class SequencesOnGPU:
         self.earlier: Any = None  # [P] sums of averages over earlier blocks: ``updates.blocks``
         self._sums: Any = None  # [P] with them, for evaluations
         self.steps = DeviceSteps(send(np.zeros(1, np.int32)), send(np.zeros(4 * STRETCH, storage)))
-        self._clock, self._shares = 0, False  # as it is there; are shares those of what is played?
+        self._clock, self._summed = 0, False  # as it is there; are shares those of what is played?
         self.plan = LaunchPlan(layout, turns)
         self.table = send(self.plan.table)
         self.recorded = 1 if layout.places > SHORT or SIMULATED else RECORDED
@@ -94,7 +94,7 @@ class SequencesOnGPU:
         for side in layout.sides:
             plan[side.place[0]], plan[side.place[0] + 1] = 1.0, 0.0
         d_regret = send(regret)
-        played = send(self._laid(learners, "strategy")) if self.apart else d_regret
+        played = send(self._laid(learners, "strategy")) if self.stores_played else d_regret
         return RunArrays(
             d_regret,
             send(average),
@@ -159,7 +159,7 @@ class SequencesOnGPU:
         if self._evaluator is None:
             sides = unmoved(self.game, self.layout)
             self._evaluator = Evaluator(self.layout, self.plan, self.stream, self.shape, learning, sides)
-        return self._evaluator.found(iterate)
+        return self._evaluator.evaluate(iterate)
 
     def fade(self, factor: float) -> None:
         """Multiply both players' averages."""
@@ -190,7 +190,7 @@ class SequencesOnGPU:
         self.stream.wait()
         (first, one), (second, two) = weights
         positive = steps.positive if self.rule is None else steps.iteration
-        self.tell(np.stack((positive, steps.negative, one, two), axis=1))
+        self.set_factors(np.stack((positive, steps.negative, one, two), axis=1))
         if first or second:
             blocks = -(-self.layout.places // BLOCK)
             turn = int(self.layout.sides[1].place[0])
@@ -207,22 +207,22 @@ class SequencesOnGPU:
 
     def _check_calls(self) -> None:
         """Reject a rule that has left what are not probabilities."""
-        iteration = 0 if self.rule is None else int(fetch(self.more.astray)[0])
+        iteration = 0 if self.rule is None else int(fetch(self.parameter.astray)[0])
         if self.rule is not None and iteration:
             raise ParameterError(
                 f"The rule '{self.rule.name}' must leave probabilities that add up to 1 in 'strategy': at some infoset"
                 f" it does not, in iteration {iteration:,}."
             )
 
-    def tell(self, told: Floats) -> None:
+    def set_factors(self, factors: Floats) -> None:
         """What the next iterations need, [N, 4] as ``DeviceSteps.told``; the clock begins anew."""
-        put(told.ravel().astype(self.storage), self.steps.told)
+        put(factors.ravel().astype(self.storage), self.steps.factors)
         if self._clock:
             self._tick(-self._clock)
             self._clock = 0
-        if not self._shares:
-            self._launch_shares()
-            self._shares = True
+        if not self._summed:
+            self._launch_sums()
+            self._summed = True
 
     def _some(self, left: int) -> int:
         """Launch some of the iterations that are left; returns how many."""
@@ -275,22 +275,22 @@ class SequencesOnGPU:
             up, down = made.up[part.form], made.fall if part.kind == FALL else made.down
         blocks, which = launch_of(self.layout, part, iteration, idle)
         if part.kind == UP:
-            up[blocks, BLOCK, stream](shape, learning, steps, which, self.layout.unit, self.more)
+            up[blocks, BLOCK, stream](shape, learning, steps, which, self.layout.unit, self.parameter)
         else:
             down[blocks, BLOCK, stream](shape, learning, steps, which)
 
     def _launch_block(self, begin: int, end: int, iteration: int, count: int, stream: object) -> None:
         which = TileRange(begin, end, 0, iteration)
         self.kernels.block[1, THREADS, stream](
-            self.shape, self.learning, self.steps, self.table, which, count, self.layout.unit, self.more
+            self.shape, self.learning, self.steps, self.table, which, count, self.layout.unit, self.parameter
         )
 
     def _tick(self, count: int) -> None:
         self.kernels.tick[1, LANES, self.stream.numba](self.steps, count)
 
-    def _launch_shares(self) -> None:
+    def _launch_sums(self) -> None:
         tiles = len(self.layout.tiles)
-        self.kernels.share[blocks_of(tiles), BLOCK, self.stream.numba](self.shape, self.learning, tiles)
+        self.kernels.inverse_sum[blocks_of(tiles), BLOCK, self.stream.numba](self.shape, self.learning, tiles)
 
     def _compile(self) -> None:
         """Launch everything once without work, so that it can be recorded."""

@@ -77,7 +77,7 @@ class Evaluator:
         self.average = learning._replace(
             plan=send(empty),
             played=learning.average,
-            share=send(np.full(len(layout.above), -1.0)),
+            inverse_sum=send(np.full(len(layout.above), -1.0)),
             reached=send(np.ones(layout.rows, np.uint8)),
             slot=self.slot,
         )
@@ -91,7 +91,7 @@ class Evaluator:
         self.sums = send(np.zeros(SUMS * PARTS))
         self._recorded: dict[str, Callable[[], None]] = {}
 
-    def found(self, iterate: str) -> PairValues:
+    def evaluate(self, iterate: str) -> PairValues:
         """Of the average or the current strategies."""
         if iterate in self._recorded:
             self._recorded[iterate]()
@@ -104,28 +104,30 @@ class Evaluator:
         return PairValues(sums[VALUE] + sums[PAID], (first, second))
 
     def _launch(self, iterate: str) -> None:
-        kept = self.current
+        learning = self.current
         if iterate != "current":
-            kept = self.average
-            self._make_plans(kept)
+            learning = self.average
+            self._make_plans(learning)
         for player in (0, 1):
             if self.dealt is not None:
                 own = self.dealt[player]
-                deal_kernel("float64")[-(-len(own.own) // BLOCK), BLOCK, self.stream.numba](own, kept.plan, kept.earned)
+                deal_kernel("float64")[-(-len(own.own) // BLOCK), BLOCK, self.stream.numba](
+                    own, learning.plan, learning.earned
+                )
             for phase in self.plan.heights[player][0]:
                 for part in phase:
-                    self._best(kept, part)
+                    self._best(learning, part)
         grid = PARTS, BLOCK, self.stream.numba
         _run_sum[grid](self.paid, 0, int(self.layout.sides[1].place[0]) // LANES, self.sums, VALUE)
         for player, (side, root) in enumerate(zip(self.layout.sides, self.roots, strict=True)):
             _run_sum[grid](self.slot, side.root, side.root + side.roots, self.sums, RESPONSE + player)
-            _picked_sum[grid](kept.plan, root.places, root.value, root.count, self.sums, PAID + player)
+            _picked_sum[grid](learning.plan, root.places, root.value, root.count, self.sums, PAID + player)
 
-    def _make_plans(self, kept: RunArrays) -> None:
+    def _make_plans(self, learning: RunArrays) -> None:
         """Realization plans of the average strategies: the way down, with nothing to be added to averages."""
         made, stream = kernels("float64", False), self.stream.numba
         tiles = len(self.layout.tiles)
-        made.share[blocks_of(tiles), BLOCK, stream](self.shape, kept, tiles)
+        made.inverse_sum[blocks_of(tiles), BLOCK, stream](self.shape, learning, tiles)
         for player in (0, 1):
             for part in [part for phase in self.plan.heights[player][1] for part in phase]:
                 chosen = made.fall if part.kind == FALL else made.down
@@ -133,14 +135,14 @@ class Evaluator:
                     bundle = self.layout.sides[player].bundles[part.bundle]
                     chosen = bundle_kernels("float64", False, bundle.lengths).down
                 blocks, which = launch_of(self.layout, part)
-                chosen[blocks, BLOCK, stream](self.shape, kept, self.steps, which)
+                chosen[blocks, BLOCK, stream](self.shape, learning, self.steps, which)
 
-    def _best(self, kept: RunArrays, part: PlanPart) -> None:
+    def _best(self, learning: RunArrays, part: PlanPart) -> None:
         chosen = _best(self.dealt is not None)
         if part.bundle >= 0:
             chosen = _bundle_best(self.layout.sides[part.player].bundles[part.bundle].lengths)
         blocks, which = launch_of(self.layout, part)
-        chosen[blocks, BLOCK, self.stream.numba](self.shape, kept, self.paid, which, self.layout.unit)
+        chosen[blocks, BLOCK, self.stream.numba](self.shape, learning, self.paid, which, self.layout.unit)
 
 
 class _Root:
@@ -154,7 +156,7 @@ class _Root:
 
 
 @callee
-def _written(paid: Array, row: Index, lane: Index, total: Number) -> None:
+def _store(paid: Array, row: Index, lane: Index, total: Number) -> None:
     """What a tile pays under both plans, by its first row."""
     total = column_sum(total, u(0), u(1), u(32))
     if lane == u(0):
@@ -188,7 +190,7 @@ def _best(dealt: bool) -> Any:
             top = column_top(top, j, wide, high)
             if row == u(0):
                 learning.slot[shape.leave[u(home + j)]] = top
-            _written(paid, base, lane, total)
+            _store(paid, base, lane, total)
 
     return kernel(best)
 
@@ -217,13 +219,13 @@ def _bundle_best(lengths: tuple[int, ...]) -> Any:
                 total += learning.plan[u(at + u(32 * a))] * value
                 top = max(top, value)
             learning.slot[shape.leave[u(u(which.home) + me)]] = top
-            _written(paid, base, lane, total)
+            _store(paid, base, lane, total)
 
     return kernel(best)
 
 
 @callee
-def _added(total: Number, sums: Array, at: Index) -> None:
+def _sum_block(total: Number, sums: Array, at: Index) -> None:
     """The sum over a block, in a fixed order."""
     shared = cuda.shared.array(BLOCK, dtype=FLOAT)
     me, half = cuda.threadIdx.x, BLOCK // 2
@@ -246,7 +248,7 @@ def _run_sum(numbers: Array, begin: Index, end: Index, sums: Array, at: Index) -
     while i < end:
         total += numbers[i]
         i += cuda.gridsize(1)
-    _added(total, sums, at)
+    _sum_block(total, sums, at)
 
 
 @kernel
@@ -255,4 +257,4 @@ def _picked_sum(numbers: Array, places: Array, values: Array, count: Index, sums
     while i < count:
         total += values[i] * numbers[places[i]]
         i += cuda.gridsize(1)
-    _added(total, sums, at)
+    _sum_block(total, sums, at)

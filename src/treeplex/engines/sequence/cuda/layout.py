@@ -179,15 +179,15 @@ def lay_out(
     unit = common_unit(sides[0].data)
     column = np.zeros(max(int(entry[-1]), 1) * LANES, dtype=np.uint32)
     value = np.zeros(len(column), dtype=np.dtype(dtype) if unit is None else np.int16)
-    found: list[PlayerLayout] = []
+    layouts: list[PlayerLayout] = []
     for player, (treeplex, side, own) in enumerate(zip(treeplexes, sides, numbered, strict=True)):
         root = 1 + (roots[0] if player else 0)
         _hang(*treeplex, own.home, own.place, slot, root, above, owner, leave)
         numbers = side.data if unit is None else np.rint(side.data / unit)
         paid, other = (numbers if player == 0 else -numbers).astype(value.dtype), numbered[1 - player].place
         fill(side.start, side.column, paid, own.place, other, BITS, entry, column, value)
-        found.append(own.side(root, roots[player]))
-    sides_ = (found[0], found[1])
+        layouts.append(own.side(root, roots[player]))
+    sides_ = (layouts[0], layouts[1])
     return DeviceLayout(sides_, tiles, above, owner, leave, column, value, unit or 1.0, row, int(slot[-1]))
 
 
@@ -218,16 +218,16 @@ def _bundles(
     members: Longs, alike: npt.NDArray[np.uint64], n: int, treeplex: Treeplex, lengths: Ints
 ) -> tuple[list[_Section], Longs]:
     """Those of ``members`` that are many and have equal lengths of rows, and the others."""
-    found: list[_Section] = []
+    bundles: list[_Section] = []
     left: list[Longs] = []
     for begin, end in _runs(alike) if len(members) * n >= BUNDLE else ((0, len(members)),):
         part = members[begin:end]
         own = lengths[treeplex.first[part][:, None] + np.arange(n)] if len(part) * n >= BUNDLE else None
         if own is not None and (own == own[0]).all() and 0 < own[0].sum() <= LONGEST:
-            found.append(_Section(part, 0, n, LANES, tuple(int(length) for length in own[0])))
+            bundles.append(_Section(part, 0, n, LANES, tuple(int(length) for length in own[0])))
         else:
             left.append(part)
-    return found, np.concatenate(left) if left else members[:0]
+    return bundles, np.concatenate(left) if left else members[:0]
 
 
 def _runs(keys: npt.NDArray[np.uint64]) -> list[tuple[int, int]]:

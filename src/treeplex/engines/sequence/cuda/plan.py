@@ -64,7 +64,7 @@ class LaunchPlan:
         bundled = any(side.bundles for side in layout.sides)
         self.alone = len(layout.tiles) <= SMALL and not bundled and layout.dealt is None
         self.heights = [self._heights(player) for player in (0, 1)]  # bottom-up, and top-down, of each player
-        up, down = [self._crowned(player) for player in (0, 1)], [found[1] for found in self.heights]
+        up, down = [self._crowned(player) for player in (0, 1)], [passes[1] for passes in self.heights]
         if layout.dealt is not None:
             up = [[(PlanPart(DEAL, 0, 0, player),), *phases] for player, phases in enumerate(up)]
         parts = (up[0], up[1], down[0], down[1]) if turns == SIMULTANEOUS else (up[0], down[0], up[1], down[1])

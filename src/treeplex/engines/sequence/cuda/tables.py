@@ -81,8 +81,8 @@ class DeviceProfile(Profile):
 
     def evaluate(self, threads: int = 0) -> Evaluation:
         """As ``Profile``, on the device."""
-        found = self.tables.device.evaluated(self.iterate)
-        return in_payoffs(self.tables.game, found.value, *found.best_responses)
+        result = self.tables.device.evaluated(self.iterate)
+        return in_payoffs(self.tables.game, result.value, *result.best_responses)
 
     def host(self) -> TabularProfile:
         """As ``Profile``."""
@@ -120,7 +120,7 @@ class CudaSequenceEngine(Engine):
     def check(self, scheme: Scheme) -> None:
         """As ``Engine``: 16 bits are for CPUs."""
         if STORAGES[self.storage].scaled:
-            legal = ", ".join(name for name, kept in STORAGES.items() if not kept.scaled)
+            legal = ", ".join(name for name, storage in STORAGES.items() if not storage.scaled)
             raise ParameterError(f"The 'storage' parameter must be one of {legal} on a GPU, got {self.storage!r}.")
 
     def tables(self, scheme: Scheme) -> DeviceTables:

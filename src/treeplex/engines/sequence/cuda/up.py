@@ -58,8 +58,8 @@ def up_of_one(storage: str, predict: bool, dealt: bool, children: bool, eager: b
         n, form, length, below_each = sizes_of(shape, w)
         row, j, wide, _ = lane_of(form, lane)
         here, at = u(first + j), u(u(base << u(5)) + lane)
-        share, leave = learning.share[here], shape.leave[here]
-        some = share > zero
+        inverse_sum, leave = learning.inverse_sum[here], shape.leave[here]
+        some = inverse_sum > zero
         old, played, value = zero, zero, zero
         if row < n:
             old = learning.regret[at]
@@ -69,16 +69,16 @@ def up_of_one(storage: str, predict: bool, dealt: bool, children: bool, eager: b
                 value += below(learning.slot, slot, below_each, lane)
             if not predict:
                 played = select(played > zero, played, zero)
-        worth = column_sum(select(some, played * value, value), j, wide, n)
-        worth *= select(some, share, -share)
+        expected = column_sum(select(some, played * value, value), j, wide, n)
+        expected *= select(some, inverse_sum, -inverse_sum)
         if row == u(0):
-            learning.slot[leave] = worth
+            learning.slot[leave] = expected
         q = zero
         if row < n:
-            q = learn(learning, at, old, value - worth, rates, predicted)
+            q = learn(learning, at, old, value - expected, rates, predicted)
         total = column_sum(q, j, wide, n)
         if row == u(0):
-            learning.share[here] = inverse_of(total, n)
+            learning.inverse_sum[here] = inverse_of(total, n)
 
     return up_one
 
@@ -96,8 +96,8 @@ def up_of_several(storage: str, predict: bool, dealt: bool, eager: bool) -> Any:
         n, form, length, children = sizes_of(shape, w)
         row, j, wide, high = lane_of(form, lane)
         here, start = u(first + j), u(u(base << u(5)) + lane)
-        share, leave = learning.share[here], shape.leave[here]
-        some = share > zero
+        inverse_sum, leave = learning.inverse_sum[here], shape.leave[here]
+        some = inverse_sum > zero
         total = zero
         at = start
         a = select(row < high, row, n)  # lanes left over have no action
@@ -112,25 +112,25 @@ def up_of_several(storage: str, predict: bool, dealt: bool, eager: bool) -> Any:
                 total += select(some, select(played > zero, played, zero) * value, value)
                 learning.regret[at] = played + value
             entry, slot, at, a = u(entry + length), u(slot + children), u(at + u(32)), u(a + high)
-        worth = column_sum(total, j, wide, high)
-        worth *= select(some, share, -share)
+        expected = column_sum(total, j, wide, high)
+        expected *= select(some, inverse_sum, -inverse_sum)
         if row == u(0):
-            learning.slot[leave] = worth
+            learning.slot[leave] = expected
         total = zero
         at = start
         a = select(row < high, row, n)
         while a < n:
             r = learning.regret[at]
             if predict:
-                total += learn(learning, at, r, learning.played[at] - worth, rates, predicted)
+                total += learn(learning, at, r, learning.played[at] - expected, rates, predicted)
             else:
-                r = decayed(r - worth, rates[1], rates[2], zero) + zero
+                r = decayed(r - expected, rates[1], rates[2], zero) + zero
                 learning.regret[at] = r
                 total += select(r > zero, r, zero)
             at, a = u(at + u(32)), u(a + high)
         total = column_sum(total, j, wide, high)
         if row == u(0):
-            learning.share[here] = inverse_of(total, n)
+            learning.inverse_sum[here] = inverse_of(total, n)
 
     return up_several
 

@@ -50,9 +50,9 @@ def distance(treeplex: Treeplex, entropy: Entropy, plan: Floats) -> float:
     return total
 
 
-def mix(old: Floats, share: float, new: Floats, out: Floats) -> None:
+def mix(old: Floats, weight: float, new: Floats, out: Floats) -> None:
     """out = (1 - share) old + share new; ``out`` is modified in place and may be ``old``."""
-    out[:] = (1.0 - share) * old + share * new
+    out[:] = (1.0 - weight) * old + weight * new
 
 
 def entropy_weights(treeplex: Treeplex, scheme: int, weight: Floats, height: Ints) -> float:
