@@ -1,7 +1,7 @@
-"""Value and best responses of a pair of strategies in one call: on small games the call is what costs.
+"""Value and best responses of a pair of strategies in one call, because calls dominate the time of small games.
 
-Storage and accumulation float64; no fastmath. Rows of the operator are shared by the threads of partitions, if there
-are any; no bit depends on them.
+Storage and accumulation float64; no fastmath. If there are partitions, their threads divide the rows of the operator;
+no bit depends on them.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ def evaluate(
     result: Floats,
     worker: Worker | None,
 ) -> None:
-    """x'Ay, player 0's expected payoff; max over x of x'Ay and max over y of -x'Ay, the best responses' payoffs.
+    """Compute player 0's expected payoff x'Ay, and the best responses' payoffs max_x x'Ay and max_y -x'Ay.
 
-    ``result`` [3] and ``scratch``, two numbers for each sequence, are modified in place.
+    ``result`` [3] and ``scratch``, two numbers per sequence, are modified in place.
     """
     plan_0, plan_1, values_0, values_1 = scratch
     if first(worker):

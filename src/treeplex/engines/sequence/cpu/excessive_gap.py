@@ -1,7 +1,7 @@
 """The excessive gap technique. Maths: ``engines.sequence.reference.excessive_gap``.
 
 Storage and accumulation float64; one thread; no fastmath. A step costs three products and three smoothed responses,
-the test of the gap included; a step that must be shortened two products and three responses more.
+including the test of the gap. Each time a step must be shortened costs two products and three responses more.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from treeplex.kernels.jit import kernel
 
 @kernel
 def begin(players: tuple[GapPlayer, GapPlayer], pace: Pace, centre: Floats, smoothing: float) -> float:
-    """Player 1 answers ``centre``, player 0's uniform plan, and player 0 that answer; returns the gap.
+    """Initialise both players and return the gap; ``players`` and ``pace`` are modified in place.
 
-    ``players`` and ``pace`` are modified in place.
+    Player 1 responds to ``centre``, player 0's uniform plan, and player 0 responds to this response.
     """
     (one, first, me), (two, second, they) = players
     pace.smoothing[:] = smoothing
@@ -33,9 +33,9 @@ def begin(players: tuple[GapPlayer, GapPlayer], pace: Pace, centre: Floats, smoo
 
 @kernel
 def shrink(players: tuple[GapPlayer, GapPlayer], pace: Pace, player: int, terms: Terms, enough: float) -> int:
-    """Reduce the smoothing of ``player``, who comes first in the pair; returns how many products it took.
+    """Reduce the smoothing of ``player``, who comes first in ``players``; return the number of products.
 
-    ``enough``: a step so short is taken whatever the gap.
+    A step of at most ``enough`` is accepted with any gap.
     """
     (own, mine, me), (other, theirs, they) = players
     opponent, step = 1 - player, pace.step[0]
@@ -69,9 +69,9 @@ def shrink(players: tuple[GapPlayer, GapPlayer], pace: Pace, player: int, terms:
 
 @kernel
 def gap_iterations(players: tuple[GapPlayer, GapPlayer], pace: Pace, start: int, count: int, terms: Terms) -> int:
-    """``count`` steps, numbered from ``start + 1``; ``players`` and ``pace`` are modified in place.
+    """Run ``count`` steps, numbered from ``start + 1``, and return the number of products.
 
-    Returns how many products it took.
+    ``players`` and ``pace`` are modified in place.
     """
     products = 0
     for t in range(start, start + count):
@@ -79,7 +79,7 @@ def gap_iterations(players: tuple[GapPlayer, GapPlayer], pace: Pace, start: int,
         player = t % 2
         enough = SHORTEST_STEP
         if terms.adaptive:
-            if terms.cut > 0.0:  # gradients are not exact, nor is the test: neither runs away nor gets stuck
+            if terms.cut > 0.0:  # inexact gradients and test: bounded steps cannot run away or get stuck
                 pace.step[0] = min(pace.step[0], 4.0 / (t + 4.0))
                 enough = 1.0 / (t + 3.0)
             player = 0 if pace.smoothing[0] >= pace.smoothing[1] else 1

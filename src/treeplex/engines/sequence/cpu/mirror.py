@@ -16,14 +16,14 @@ from treeplex.kernels.jit import kernel
 
 @kernel
 def add(old: Floats, factor: float, new: Floats, out: Floats) -> None:
-    """out = old + factor new; ``out`` is modified in place and may be ``old``."""
+    """Compute out = old + factor new; ``out`` is modified in place and may be ``old``."""
     for s in range(np.uint64(len(old))):
         out[s] = old[s] + factor * new[s]
 
 
 @kernel
 def surprise(gradient: Floats, predicted: Floats, plan: Floats) -> float:
-    """The value of a plan against what was found, beyond what was predicted."""
+    """Value of a plan against the gradient, less its value against the predicted gradient."""
     total = 0.0
     for s in range(np.uint64(len(plan))):
         total += (gradient[s] - predicted[s]) * plan[s]
@@ -32,9 +32,10 @@ def surprise(gradient: Floats, predicted: Floats, plan: Floats) -> float:
 
 @kernel
 def attempt(players: tuple[MirrorPlayer, MirrorPlayer], step: float) -> tuple[float, float, float]:
-    """Play what the predicted gradients call for and learn from it.
+    """Play responses to the predicted gradients and learn from the gradients against them, in scratch.
 
-    Returns both potentials if it is kept, and how far the next responses are from what was played.
+    Returns the potential of each player if the attempt is accepted, and the distance of the next responses from the
+    plans that were played.
     """
     (one, mine, me), (two, theirs, they) = players
     add(mine.dual, step, mine.predicted, me.moved)
@@ -55,7 +56,7 @@ def attempt(players: tuple[MirrorPlayer, MirrorPlayer], step: float) -> tuple[fl
 
 @kernel
 def keep(player: MirrorPlayer, step: float) -> None:
-    """Make an attempt the state, which is modified in place."""
+    """Accept an attempt: copy it to the state, which is modified in place."""
     _, mirror, scratch = player
     add(mirror.average, step, scratch.played, mirror.average)
     mirror.dual[:] = scratch.moved
@@ -73,10 +74,10 @@ def mirror_iterations(
     longest: float,
     noise: float,
 ) -> int:
-    """``count`` iterations, numbered from ``start + 1``; ``players`` and ``rate`` are modified in place.
+    """Run ``count`` iterations, numbered from ``start + 1``, and return the number of products.
 
-    ``longest``: where steps stop to grow. ``noise``: what potentials may be wrong by beside their own rounding. Returns
-    how many products it took.
+    ``players`` and ``rate`` are modified in place. ``longest``: largest step. ``noise``: error of potentials beyond
+    their own rounding.
     """
     products = 0
     (one, mine, _), (two, theirs, _) = players

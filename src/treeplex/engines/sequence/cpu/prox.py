@@ -1,8 +1,8 @@
 """The dilated entropy over a treeplex. Maths: ``engines.sequence.reference.prox``.
 
-Storage and accumulation float64; one thread; no fastmath. Infosets are taken by height, those with nothing below them
-first, and ``BATCH`` at a time: their actions are laid out side by side, so that exp and log run over whole arrays. One
-exp per action, one log per infoset.
+Storage and accumulation float64; one thread; no fastmath. Infosets are visited by height, from those with nothing below
+them, in batches of ``BATCH``. The actions of a batch lie side by side, so that exp and log run over whole arrays. There
+is one exp per action and one log per infoset.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BATCH: Final = 128
 def respond(
     treeplex: Treeplex, entropy: Entropy, smoothing: float, gradient: Floats, scratch: ProxScratch, answer: Floats
 ) -> float:
-    """The smoothed best response to ``gradient`` [S] as a realization plan, into ``answer`` [S]; returns its value."""
+    """Write the smoothed best response to ``gradient`` [S] to ``answer`` [S], a realization plan; return its value."""
     first, parent = treeplex
     weight, log_actions, order, level = entropy
     below, likely, best, total = scratch
@@ -82,7 +82,7 @@ def respond(
 
 @kernel
 def mix(old: Floats, weight: float, new: Floats, out: Floats) -> None:
-    """out = (1 - share) old + share new; ``out`` is modified in place and may be ``old``."""
+    """Compute out = (1 - weight) old + weight new; ``out`` is modified in place and may be ``old``."""
     keep = 1.0 - weight
     for s in range(np.uint64(len(old))):
         out[s] = keep * old[s] + weight * new[s]
