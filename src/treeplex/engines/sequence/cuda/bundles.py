@@ -13,7 +13,7 @@ from treeplex.kernels.cuda.kernels import uint32 as u
 
 
 class BundleKernels(NamedTuple):
-    """For one storage, with or without prediction, and one shape of infosets."""
+    """Kernels for one storage, with or without prediction, and for one shape of infosets."""
 
     up: Any
     down: Any
@@ -21,7 +21,7 @@ class BundleKernels(NamedTuple):
 
 @cache
 def bundle_kernels(storage: str, predict: bool, lengths: tuple[int, ...]) -> BundleKernels:
-    """The kernels of bundles whose actions have so many payoffs."""
+    """Return the kernels of bundles whose actions have ``lengths`` payoffs."""
     return BundleKernels(_going_up(storage, predict, lengths), _going_down(storage, len(lengths)))
 
 
@@ -90,7 +90,7 @@ def _going_down(storage: str, n: int) -> Any:
         if tile >= u(which.tiles):
             return
         base = u(u(which.base) + u(tile * u(n)))
-        before = learning.reached[base]  # read before the vote, where all lanes meet; written after it
+        before = learning.reached[base]  # read before the vote, a barrier of all lanes; written after it
         reach = learning.plan[shape.above[u(u(which.home) + me)]]
         now = any_lane(reach != zero)
         if not now and before == 0:

@@ -1,6 +1,6 @@
-"""UP where a rule is called (``updates.rule``): one lane has all actions of an infoset, the others wait.
+"""UP where a rule is called (``updates.rule``): one lane works on all actions of an infoset while the others wait.
 
-What is played is kept in ``RunArrays.played`` as the rule leaves it, its memory in ``RunArrays.regret`` [rows, places].
+``RunArrays.played`` has the strategy as the rule leaves it. ``RunArrays.regret`` [rows, places] has the rule's memory.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ _numba: Any = numba
 
 @lru_cache(maxsize=64)
 def called_up(storage: str, dealt: bool, called: Called) -> Any:
-    """The part of kernels that takes a tile up; ``dealt``: are payoffs found before?"""
+    """Return the part of kernels that takes a tile up; ``dealt``: whether payoffs are computed beforehand."""
     number, rows, most, call = real(storage), called.rows, called.actions, call_update(called)
     zero, inverse_of, (paid, below) = number(0.0), dividing(storage)[1], sums(storage)
 
     def up_tile(shape: Shape, learning: RunArrays, w: Index, lane: Index, rates: Rates, calls: Calls) -> None:
-        """A tile of any shape, as the family's ``up_any``."""
+        """Take a tile of any shape up, like ``up_any`` of the family."""
         base, first, entry, slot = places_of(shape, w)
         n, form, length, children = sizes_of(shape, w)
         row, j, wide, high = lane_of(form, lane)
         here = u(first + j)
         leave, inverse_sum = shape.leave[here], learning.inverse_sum[here]
-        if row != u(0) or leave == u(0):  # nobody reads slot 0: there is no infoset
+        if row != u(0) or leave == u(0):  # slot 0 is never read: there is no infoset
             return
         values, played = cuda.local.array(most, _numba.float64), cuda.local.array(most, _numba.float64)
         memory = cuda.local.array((rows + 1, most), _numba.float64)  # an array needs a row

@@ -14,7 +14,7 @@ from treeplex.kernels.cuda.kernels import uint32 as u
 
 @cache
 def going_down(storage: str) -> tuple[Any, Any]:
-    """How a tile goes down, and how it falls."""
+    """Return the parts of kernels for one tile: DOWN, and FALL."""
     number = real(storage)
     zero, one = number(0.0), number(1.0)
 
@@ -22,7 +22,7 @@ def going_down(storage: str) -> tuple[Any, Any]:
     def passed_down(
         shape: Shape, learning: RunArrays, w: Index, lane: Index, reach: Number, here: Index, weight: Number
     ) -> None:
-        """Plans and averages of a tile whose infosets are reached by ``reach``."""
+        """Make plans and update averages of a tile whose infosets have the probability ``reach``."""
         n, form, _, _ = sizes_of(shape, w)
         row, _, _, high = lane_of(form, lane)
         inverse_sum = learning.inverse_sum[here]
@@ -45,7 +45,7 @@ def going_down(storage: str) -> tuple[Any, Any]:
     def down(shape: Shape, learning: RunArrays, w: Index, lane: Index, weight: Number) -> None:
         base, first, _, _ = places_of(shape, w)
         here = u(first + lane_of(sizes_of(shape, w)[1], lane)[1])
-        before = learning.reached[base]  # read before the vote, where all lanes meet; written after it
+        before = learning.reached[base]  # read before the vote, a barrier of all lanes; written after it
         reach = learning.plan[shape.above[here]]
         now = any_lane(reach != zero)
         if now or before != 0:

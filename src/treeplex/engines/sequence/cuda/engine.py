@@ -1,4 +1,4 @@
-"""Iterations on a GPU: one game's arrays there, and the launches of an iteration, replayed as a CUDA graph."""
+"""Iterations on a GPU: one game's device arrays, and the launches of an iteration, replayed as a CUDA graph."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ from treeplex.updates.rule import Rule
 Array = npt.NDArray[Any]
 Stop = Callable[[], bool]
 
-THREADS: Final = LANES if SIMULATED else 1024  # of that block
-LAUNCH: Final = 500  # iterations of one launch of that block
-SIDE_BY_SIDE: Final = True  # may parts of a phase run at the same time?
-RECORDED: Final = 16  # iterations of a graph, where they are short
-SHORT: Final = 1_000_000  # places of a game whose iterations are
-WAITING: Final = 32  # replays after which whoever wants to stop is heard
-STRETCH: Final = 4096  # iterations that are told what they need at once
+THREADS: Final = LANES if SIMULATED else 1024  # threads of a block that runs several phases
+LAUNCH: Final = 500  # iterations per launch of such a block
+SIDE_BY_SIDE: Final = True  # whether parts of a phase may run at the same time
+RECORDED: Final = 16  # iterations per graph, where iterations are short
+SHORT: Final = 1_000_000  # largest number of places of a game whose iterations are short
+WAITING: Final = 32  # replays between two calls of ``stop``
+STRETCH: Final = 4096  # largest number of iterations whose factors are sent at once
 
 
 class SequencesOnGPU:
-    """What a run keeps on the device, and how it goes on; ``steps`` as ``engines.sequence.arrays.Steps``."""
+    """State of a run on the device, and its iterations."""
 
     def __init__(
         self,
@@ -62,9 +62,9 @@ class SequencesOnGPU:
         self._evaluator: Evaluator | None = None
         self.layout = layout
         self.stream = Stream()
-        self.stores_played = predict > 0.0 or rule is not None  # is what is played kept beside regrets?
+        self.stores_played = predict > 0.0 or rule is not None  # whether ``played`` is another array than ``regret``
         called = None
-        self.parameter: Any = predict  # what kernels that go up are handed
+        self.parameter: Any = predict  # last argument of UP: the prediction, or the calls of a rule
         if rule is not None:
             most = max(int(treeplex.actions.max(initial=1)) for treeplex in game.treeplexes)
             called = Called(rule.update, rule.memory, rule.constants is not None, most)
@@ -76,16 +76,16 @@ class SequencesOnGPU:
         self.shape = sent(Shape(tiles, layout.above, layout.owner, layout.leave, layout.column, layout.value))
         self.learning = self._sent(learners)
         self.earlier: Any = None  # [P] sums of averages over earlier blocks: ``updates.blocks``
-        self._sums: Any = None  # [P] with them, for evaluations
+        self._sums: Any = None  # [P] averages plus ``earlier``, for evaluations
         self.steps = DeviceSteps(send(np.zeros(1, np.int32)), send(np.zeros(4 * STRETCH, storage)))
-        self._clock, self._summed = 0, False  # as it is there; are shares those of what is played?
+        self._clock, self._summed = 0, False  # as on the device; whether ``inverse_sum`` belongs to ``played``
         self.plan = LaunchPlan(layout, turns)
         self.table = send(self.plan.table)
         self.recorded = 1 if layout.places > SHORT or SIMULATED else RECORDED
         self._graphs: dict[int, Callable[[], None]] = {}
         self._compile()
 
-    # --- what is kept -------------------------------------------------------------------------------------------------
+    # --- state --------------------------------------------------------------------------------------------------------
 
     def _sent(self, learners: Learners) -> RunArrays:
         layout, storage = self.layout, self.storage
@@ -107,7 +107,7 @@ class SequencesOnGPU:
         )
 
     def _laid_regrets(self, learners: Learners) -> Array:
-        """Regrets, or [rows, places] the memory of a rule."""
+        """Return the regrets by place, or the memory of a rule [rows, places]."""
         if self.rule is None:
             return self._laid(learners, "regret")
         tables = [
@@ -119,7 +119,7 @@ class SequencesOnGPU:
         return np.concatenate([*rows, np.zeros(0 if rows else 1, self.storage)])
 
     def memory(self) -> tuple[Array, Array]:
-        """Both players' memory of the rule, in the game's order: what ``RuleLearner`` has."""
+        """Fetch both players' memory of the rule, in the game's order of ``RuleLearner``."""
         self.stream.wait()
         rows = self.rule.memory if self.rule is not None else 0
         numbers = fetch(self.learning.regret)[: rows * self.layout.places].reshape(rows, self.layout.places)
@@ -129,7 +129,7 @@ class SequencesOnGPU:
         return first, second
 
     def load_earlier(self, earlier: tuple[Array, Array]) -> None:
-        """Sums over earlier blocks, by sequence."""
+        """Send the sums over earlier blocks, by sequence, to the device."""
         self._begin_blocks(self._placed(earlier))
 
     def _laid(self, learners: Learners, name: str) -> Array:
@@ -142,16 +142,16 @@ class SequencesOnGPU:
         return out
 
     def fetched(self, name: str) -> tuple[Array, Array]:
-        """Both players' numbers of ``RunArrays`` by sequence, in the game's order; of the empty one, whatever.
+        """Fetch both players' numbers of the field ``name`` of ``RunArrays``, in the game's order of sequences.
 
-        ``name`` may be "earlier", too.
+        The number of the empty sequence is unspecified. ``name`` may also be "earlier".
         """
         self.stream.wait()
         numbers = fetch(self.earlier if name == "earlier" else getattr(self.learning, name))
         return numbers[self.layout.sides[0].place], numbers[self.layout.sides[1].place]
 
     def evaluated(self, iterate: str) -> PairValues:
-        """Value and best responses of the average or the current strategies."""
+        """Evaluate the average or the current strategies: value and best responses."""
         learning = self.learning
         if self.earlier is not None:
             add(self._sums, self.earlier, learning.average, self.stream.numba)
@@ -162,7 +162,7 @@ class SequencesOnGPU:
         return self._evaluator.evaluate(iterate)
 
     def fade(self, factor: float) -> None:
-        """Multiply both players' averages."""
+        """Multiply both players' averages by ``factor``."""
         self.stream.wait()
         for sums in (self.learning.average, *([] if self.earlier is None else [self.earlier])):
             fade(sums, factor, self.stream.numba)
@@ -182,10 +182,10 @@ class SequencesOnGPU:
     # --- iterations ---------------------------------------------------------------------------------------------------
 
     def advance(self, steps: Steps, weights: tuple[tuple[float, Floats], tuple[float, Floats]], stop: Stop) -> int:
-        """Iterations for each of ``steps``, or fewer if ``stop()`` says so; returns how many.
+        """Iterate for each of ``steps``, or until ``stop()`` is true, and return the number of iterations done.
 
-        ``weights``: for each player, what the plan that is played weighs in the average, and what the plans that are
-        made weigh.
+        ``weights``: for each player, the weight in the average of the plan that is played, and the weights of the plans
+        that the iterations make.
         """
         self.stream.wait()
         (first, one), (second, two) = weights
@@ -206,7 +206,7 @@ class SequencesOnGPU:
         return done
 
     def _check_calls(self) -> None:
-        """Reject a rule that has left what are not probabilities."""
+        """Raise ParameterError if a rule's strategies are not probabilities."""
         iteration = 0 if self.rule is None else int(fetch(self.parameter.astray)[0])
         if self.rule is not None and iteration:
             raise ParameterError(
@@ -215,7 +215,7 @@ class SequencesOnGPU:
             )
 
     def set_factors(self, factors: Floats) -> None:
-        """What the next iterations need, [N, 4] as ``DeviceSteps.told``; the clock begins anew."""
+        """Send the factors of the next iterations, [N, 4] as in ``DeviceSteps.factors``, and reset the clock."""
         put(factors.ravel().astype(self.storage), self.steps.factors)
         if self._clock:
             self._tick(-self._clock)
@@ -225,7 +225,7 @@ class SequencesOnGPU:
             self._summed = True
 
     def _some(self, left: int) -> int:
-        """Launch some of the iterations that are left; returns how many."""
+        """Launch some of the iterations that are left and return their number."""
         if self.plan.alone:
             count = min(left, LAUNCH)
             self._launch_block(0, len(self.plan.table), 0, count, self.stream.numba)
@@ -243,14 +243,14 @@ class SequencesOnGPU:
         return self._graphs[size]
 
     def _launch(self, size: int) -> None:
-        """``size`` iterations, as launches one after the other."""
+        """Launch ``size`` iterations, phase after phase."""
         for i in range(size):
             for phase in self.plan.phases:
                 self.launch(phase, i)
         self._tick(size)
 
     def launch(self, phase: Phase, iteration: int = 0) -> None:
-        """One phase."""
+        """Launch one phase of an iteration."""
         if SIDE_BY_SIDE:
             self.stream.side_by_side([partial(self._launch_part, part, iteration) for part in phase])
         else:
@@ -293,7 +293,7 @@ class SequencesOnGPU:
         self.kernels.inverse_sum[blocks_of(tiles), BLOCK, self.stream.numba](self.shape, self.learning, tiles)
 
     def _compile(self) -> None:
-        """Launch everything once without work, so that it can be recorded."""
+        """Launch all kernels once without work, so that launches can be recorded."""
         if SIMULATED:
             return
         for part in [part for phase in self.plan.phases for part in phase]:
@@ -303,7 +303,7 @@ class SequencesOnGPU:
 
 
 def memory_places(treeplex: Treeplex, rows: int) -> Array:
-    """[rows, S] where ``RuleLearner.memory`` has the numbers of each sequence; the empty one has none."""
+    """[rows, S] Index in ``RuleLearner.memory`` of the numbers of each sequence; the empty sequence has none."""
     first = treeplex.first.astype(np.int64)
     actions = np.diff(first)
     before = np.repeat(first[:-1], actions)
@@ -314,7 +314,7 @@ def memory_places(treeplex: Treeplex, rows: int) -> Array:
 
 
 def device_bytes(layout: DeviceLayout, storage: str, beside: int) -> int:
-    """What a game takes on the device, evaluations in float64 included, before anything is allocated there."""
+    """Bytes that a game needs on the device, including evaluations in float64, computed before any allocation."""
     size, homes = np.dtype(storage).itemsize, len(layout.above)
     fixed = sum(array.nbytes for array in layout if isinstance(array, np.ndarray))
     if layout.dealt is not None:
@@ -326,7 +326,7 @@ def device_bytes(layout: DeviceLayout, storage: str, beside: int) -> int:
 
 
 def laid_out(game: CompiledGame, storage: str, *, bundled: bool = True) -> DeviceLayout:
-    """The layout of a game, with sums over hands in place of its payoff matrix where that is large."""
+    """Return the layout of a game, with sums over hands instead of its payoff matrix where this matrix is large."""
     blocks = dealt_blocks(game)
     if blocks is not None:
         return lay_out_dealt(game.treeplexes, blocks, bundled=bundled)
@@ -334,13 +334,13 @@ def laid_out(game: CompiledGame, storage: str, *, bundled: bool = True) -> Devic
 
 
 def unmoved(game: CompiledGame, layout: DeviceLayout) -> tuple[Csr, Csr]:
-    """The payoff matrix, as far as it tells what is paid to a player that has not moved."""
+    """Return a payoff matrix that has at least the payoffs to a player that has not moved."""
     if layout.dealt is None:
         return payoff_sides(game)
     return no_payoffs(game.treeplexes[0]), no_payoffs(game.treeplexes[1])
 
 
 def payoff_sides(game: CompiledGame) -> tuple[Csr, Csr]:
-    """The sparse payoff matrix by player 0's sequences, and by player 1's."""
+    """Return the sparse payoff matrix by player 0's sequences, and by player 1's."""
     operator = game.operator if isinstance(game.operator, Payoffs) else game.payoffs
     return operator.rows, operator.columns

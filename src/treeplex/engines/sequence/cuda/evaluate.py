@@ -1,4 +1,4 @@
-"""Value and best responses on a GPU. Maths: ``evaluation.exact``. Arithmetic is float64, whatever is kept."""
+"""Value and best responses on a GPU. Maths: ``evaluation.exact``. Arithmetic is float64 in every storage."""
 
 from __future__ import annotations
 
@@ -44,20 +44,20 @@ from treeplex.kernels.cuda.memory import fetch, send, sent
 
 FLOAT: Final = real("float64")
 LOWEST: Final = -1e300
-PARTS: Final = 2 if SIMULATED else 64  # blocks that add up numbers; their sums are added on the CPU, in order
-ALONE: Final = BLOCK if SIMULATED else 1  # sums that the first thread adds up by itself: meetings are slow there
-VALUE, RESPONSE, PAID, SUMS = 0, 1, 3, 5  # what is added up: the last two for each player
+PARTS: Final = 2 if SIMULATED else 64  # number of blocks that add up numbers; the CPU adds their sums in order
+ALONE: Final = BLOCK if SIMULATED else 1  # sums that the first thread adds by itself: simulated barriers are slow
+VALUE, RESPONSE, PAID, SUMS = 0, 1, 3, 5  # indices of sums, and their number; RESPONSE and PAID are one sum per player
 
 
 class PairValues(NamedTuple):
-    """Of a pair of strategies, as payoffs are stored."""
+    """Value and best-response values of a pair of strategies, in stored payoffs."""
 
     value: float
     best_responses: tuple[float, float]
 
 
 class Evaluator:
-    """Arrays for evaluations beside those of an engine."""
+    """Evaluations of a run on the device, with arrays of their own."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class Evaluator:
         self._recorded: dict[str, Callable[[], None]] = {}
 
     def evaluate(self, iterate: str) -> PairValues:
-        """Of the average or the current strategies."""
+        """Evaluate the average or the current strategies."""
         if iterate in self._recorded:
             self._recorded[iterate]()
         else:
@@ -124,7 +124,7 @@ class Evaluator:
             _picked_sum[grid](learning.plan, root.places, root.value, root.count, self.sums, PAID + player)
 
     def _make_plans(self, learning: RunArrays) -> None:
-        """Realization plans of the average strategies: the way down, with nothing to be added to averages."""
+        """Make the realization plans of the average strategies by a pass down that adds nothing to averages."""
         made, stream = kernels("float64", False), self.stream.numba
         tiles = len(self.layout.tiles)
         made.inverse_sum[blocks_of(tiles), BLOCK, stream](self.shape, learning, tiles)
@@ -146,7 +146,7 @@ class Evaluator:
 
 
 class _Root:
-    """What a player is paid without a move of its own: places of the opponent's plan, and payoffs."""
+    """Payoffs to a player without a move of its own, and the places of the opponent's plan."""
 
     def __init__(self, side: Csr, other: Ints, player: int) -> None:
         self.count = end = int(side.start[1])
@@ -157,7 +157,7 @@ class _Root:
 
 @callee
 def _store(paid: Array, row: Index, lane: Index, total: Number) -> None:
-    """What a tile pays under both plans, by its first row."""
+    """Sum a tile's payoff under both plans over lanes and write it to ``paid`` at the tile's first row."""
     total = column_sum(total, u(0), u(1), u(32))
     if lane == u(0):
         paid[row] = total
@@ -226,7 +226,7 @@ def _bundle_best(lengths: tuple[int, ...]) -> Any:
 
 @callee
 def _sum_block(total: Number, sums: Array, at: Index) -> None:
-    """The sum over a block, in a fixed order."""
+    """Add up the numbers of a block in a fixed order and write the sum to ``sums``."""
     shared = cuda.shared.array(BLOCK, dtype=FLOAT)
     me, half = cuda.threadIdx.x, BLOCK // 2
     shared[me] = total

@@ -32,24 +32,27 @@ from treeplex.kernels.cuda.kernels import uint32 as u
 
 UP, DOWN, FALL = 0, 1, 2
 BOTTOM, ONE, SEVERAL, ANY = range(4)
-"""Forms of UP: tiles of one step without children, of one step, of several; of any, where there are few."""
+"""Forms of UP: for tiles of one step without children, of one step, of several steps; for any tile, if they are few."""
 
 
 class Kernels(NamedTuple):
-    """For one storage; with or without prediction."""
+    """Kernels for one storage, with or without prediction."""
 
     up: tuple[Any, ...]  # by form
     down: Any
     fall: Any
     block: Any  # some phases, or whole iterations, in one block
-    inverse_sum: Any  # of whatever is played, as it was put there
-    enter: Any  # the plan that is played enters the average
-    tick: Any  # iterations are counted
+    inverse_sum: Any  # computes ``inverse_sum`` from ``played``
+    enter: Any  # adds the plan that is played to the average
+    tick: Any  # counts iterations
 
 
 @cache
 def kernels(storage: str, predict: bool, dealt: bool = False, called: Called | None = None) -> Kernels:
-    """The kernels of one storage; ``dealt``: are payoffs found before? ``called``: a rule in place of the family's."""
+    """Return the kernels of one storage.
+
+    ``dealt``: whether payoffs are computed beforehand. ``called``: a rule instead of the regret matching family.
+    """
     parts = going_up(storage, predict, dealt) if called is None else Ups(*[called_up(storage, dealt, called)] * 4)
     down, fall = (_down_kernel(storage, part) for part in going_down(storage))
     return Kernels(
@@ -101,7 +104,7 @@ def _block_kernel(storage: str, up_any: Callable[..., None], called: Called | No
         shape: Shape, learning: RunArrays, steps: DeviceSteps, phases: Array, which: TileRange, count: Index,
         unit: Number, parameter: Number | Calls,
     ) -> None:  # fmt: skip
-        """Phases ``begin`` to ``end``, ``count`` times; phases [P, 4]: kind, first tile, end, player."""
+        """Run phases ``begin`` to ``end``, ``count`` times; phases [P, 4]: kind, first tile, end, player."""
         me = u(cuda.threadIdx.x)
         lane, warp, warps = u(me & u(31)), u(me >> u(5)), u(u(cuda.blockDim.x) >> u(5))
         start = steps.clock[0] + which.iteration
@@ -130,7 +133,7 @@ def _sum_kernel(storage: str) -> Any:
     zero = number(0.0)
 
     def invert_sums(shape: Shape, learning: RunArrays, tiles: Index) -> None:
-        """Shares of what is played, of all tiles."""
+        """Compute ``inverse_sum`` of all tiles from ``played``."""
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
         w, lane = u(me >> u(5)), u(me & u(31))
         if w < u(tiles):
@@ -156,7 +159,7 @@ def _enter_kernel(storage: str) -> Any:
     number = real(storage)
 
     def enter(learning: RunArrays, turn: Index, first: Number, second: Number) -> None:
-        """Averages take the plan with the weight of its player; player 1's places begin at ``turn``."""
+        """Add plans to averages with the weight of their player; player 1's places begin at ``turn``."""
         i = u(cuda.grid(1))
         if i < u(learning.plan.shape[0]):
             learning.average[i] += number(select(i < u(turn), first, second)) * learning.plan[i]

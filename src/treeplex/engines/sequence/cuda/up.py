@@ -1,4 +1,4 @@
-"""UP of the regret matching family, tile by tile: what sequences are worth, and what is learnt; see ``kernels``."""
+"""UP of the regret matching family, tile by tile: values of sequences, and learning; see ``kernels``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ decayed: Any = rule(rules.decayed, where=select)
 
 
 class Ups(NamedTuple):
-    """Parts of kernels, by the form of a tile: of one step without children, of one step, of several; of any."""
+    """Parts of kernels, by the form of a tile: one step without children, one step, several steps, or any."""
 
     bottom: Any
     one: Any
@@ -25,13 +25,13 @@ class Ups(NamedTuple):
 
 @cache
 def learner(storage: str, predict: bool) -> Any:
-    """How a sequence learns."""
+    """Return the part of kernels by which a sequence learns."""
     number = real(storage)
     zero = number(0.0)
 
     @callee
     def learn(learning: RunArrays, at: Index, old: Number, gain: Number, rates: Rates, predicted: Number) -> Any:
-        """New regret of a sequence that gained so much; returns what it is played in proportion to."""
+        """Update the regret of a sequence by its ``gain`` and return the weight with which it is played."""
         r = decayed(old + gain, rates[1], rates[2], zero) + zero
         if r != old:
             learning.regret[at] = r
@@ -47,13 +47,13 @@ def learner(storage: str, predict: bool) -> Any:
 
 @cache
 def up_of_one(storage: str, predict: bool, dealt: bool, children: bool, eager: bool) -> Any:
-    """How a tile of one step goes up; ``children``: are there any? ``eager``: as ``parts.sums``."""
+    """Return UP for a tile of one step; ``children``: whether it has any; ``eager``: as in ``parts.sums``."""
     number, (paid, below), learn = real(storage), sums(storage), learner(storage, predict)
     zero, inverse_of = number(0.0), dividing(storage)[1]
 
     @callee
     def up_one(shape: Shape, learning: RunArrays, w: Index, lane: Index, rates: Rates, predicted: Number) -> None:
-        """A tile of one step."""
+        """Take a tile of one step up."""
         base, first, entry, slot = places_of(shape, w)
         n, form, length, below_each = sizes_of(shape, w)
         row, j, wide, _ = lane_of(form, lane)
@@ -85,13 +85,16 @@ def up_of_one(storage: str, predict: bool, dealt: bool, children: bool, eager: b
 
 @cache
 def up_of_several(storage: str, predict: bool, dealt: bool, eager: bool) -> Any:
-    """How a tile of several steps goes up."""
+    """Return UP for a tile of several steps."""
     number, (paid, below), learn = real(storage), sums(storage), learner(storage, predict)
     zero, inverse_of = number(0.0), dividing(storage)[1]
 
     @callee
     def up_several(shape: Shape, learning: RunArrays, w: Index, lane: Index, rates: Rates, predicted: Number) -> None:
-        """A tile of several steps. Until its worth is known, values wait where they go: ``played``, or in regrets."""
+        """Take a tile of several steps up.
+
+        Until its expected value is known, values of actions are stored in ``played``, or added to regrets.
+        """
         base, first, entry, slot = places_of(shape, w)
         n, form, length, children = sizes_of(shape, w)
         row, j, wide, high = lane_of(form, lane)
@@ -137,7 +140,7 @@ def up_of_several(storage: str, predict: bool, dealt: bool, eager: bool) -> Any:
 
 @cache
 def going_up(storage: str, predict: bool, dealt: bool) -> Ups:
-    """How tiles go up; ``dealt``: are payoffs found before?"""
+    """Return UP for each form of a tile; ``dealt``: whether payoffs are computed beforehand."""
     same = storage, predict, dealt
     up_one, up_several = up_of_one(*same, True, True), up_of_several(*same, True)
 
