@@ -1,4 +1,4 @@
-"""A shard of a spot that is cut: a run of boards of the second street with all below them."""
+"""A shard of a hold'em spot that is cut: a run of boards of the second street with all boards below them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from treeplex.tensors import Tensors, check, leaves
 
 
 class BoardShard(Shard):
-    """Keeps what is learned on its boards and below, on a CPU or in the memory of a GPU."""
+    """Learners of a run of boards and of all boards below, on a CPU or in the memory of a GPU."""
 
     def __init__(self, order: Order) -> None:
         words, scheme = order.words, order.scheme

@@ -19,14 +19,14 @@ from treeplex.tensors import Tensors
 
 
 class SequenceShard(Shard):
-    """Infosets below the trunk, with what is learnt there."""
+    """Infosets below the trunk, with their learners."""
 
     def __init__(self, order: Order) -> None:
         super().__init__(order.words["part"])
         sides = [Side(**{name: order.arrays[f"{player}.{name}"] for name in Side._fields}) for player in (0, 1)]
         self.part = SequencePart((sides[0], sides[1]), order.words["storage"], order.scheme, order.words["payoffs"])
         self.shown = [order.arrays[f"{player}.shown"] for player in (0, 1)]
-        self.behind: tuple[int, int] | None = None  # player and iteration whose plans and averages are still to be made
+        self.behind: tuple[int, int] | None = None  # player and iteration whose plans and averages are still missing
 
     def answer(self, phase: str, player: int, message: Message) -> Message:
         """As ``Shard``."""
@@ -58,7 +58,7 @@ class SequenceShard(Shard):
         return plans
 
     def _follow(self, player: int, known: Array) -> None:
-        """Plans and averages of a player, once those of the trunk are known."""
+        """Make plans and averages of a player from the known plans of the trunk."""
         side, learner = self.part.sides[player], self.part.learners[player]
         learner.plan[: side.own[0]] = known
         if self.behind is not None:
