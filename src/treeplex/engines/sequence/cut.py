@@ -246,9 +246,9 @@ def _side(
     )
 
 
-def _index(size: int, places: Ints) -> Ints:
+def _index(size: int, sequences: Ints) -> Ints:
     index = np.full(size, -1, dtype=np.int32)
-    index[places] = np.arange(len(places))
+    index[sequences] = np.arange(len(sequences))
     return index
 
 

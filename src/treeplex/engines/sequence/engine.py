@@ -26,7 +26,6 @@ from treeplex.engines.sequence.learners import (
     Learners,
     Strategies,
     in_order,
-    in_places,
     initial_learners,
     initial_learners_16,
     normalised,
@@ -34,6 +33,7 @@ from treeplex.engines.sequence.learners import (
     sequence_form,
     steps,
     tiled_form,
+    to_tiles,
 )
 from treeplex.engines.sequence.partition import paying_walks
 from treeplex.engines.sequence.rules import (
@@ -97,22 +97,22 @@ class SequenceTables(NamedTuple):
 class TiledTables(NamedTuple):
     """State of a run in tiles."""
 
-    tiled: TiledLearners  # in the places of tiles
-    place: tuple[Ints, Ints]  # [S] place of each sequence
+    tiled: TiledLearners  # by position in tiles
+    position: tuple[Ints, Ints]  # [S] position of each sequence
     iteration: int
     form: TiledForm  # the game and scratch, whose allocation takes as long as an iteration
-    earlier: Earlier = ()  # in the places of tiles
+    earlier: Earlier = ()  # by position in tiles
     starts: tuple[Ints, Ints] | tuple[()] = ()  # first sequence of each lane: ``tiles.lanes``
 
     @property
     def learners(self) -> Learners:
         """Copies of the learners in the game's order, to be reported and saved."""
-        return in_order(self.place, self.tiled)
+        return in_order(self.position, self.tiled)
 
     @property
     def host(self) -> SequenceTables:
         """Copy of these tables in the game's order, the layout of a checkpoint."""
-        earlier = self.earlier and (self.earlier[0][self.place[0]], self.earlier[1][self.place[1]])
+        earlier = self.earlier and (self.earlier[0][self.position[0]], self.earlier[1][self.position[1]])
         return SequenceTables(self.learners, self.iteration, earlier)
 
 
@@ -144,7 +144,7 @@ class TabularProfile(Profile):
 
 
 class TiledProfile(Profile):
-    """Both players' strategies in the places of tiles, the fastest layout for evaluation."""
+    """Both players' strategies by position in tiles, the fastest layout for evaluation."""
 
     def __init__(self, game: CompiledGame, tiled: InTiles) -> None:
         self.game, self.tiled = game, tiled
@@ -226,21 +226,21 @@ class SequenceEngine(Engine):
         if isinstance(tables, SequenceTables) and isinstance(rule, Rule) and self._takes_arrays(rule):
             iterate(sequence_form(self.game), tables.learners, hedge_rules(self.game, rule), now, turns, None)
             return tables._replace(iteration=done)
-        placed = self._in_tiles(tables)
+        converted = self._in_tiles(tables)
         if isinstance(rule, Rule):
             rules: tuple[Matching | RuleCall, Matching | RuleCall] = rule_calls(self.game, rule)
         else:
             rules = Matching(rule.predict), Matching(rule.predict)
-        if isinstance(placed, TiledTables):
-            form, learners = placed.form, placed.tiled
-            calls = _by_lanes(rules, placed)
+        if isinstance(converted, TiledTables):
+            form, learners = converted.form, converted.tiled
+            calls = _by_lanes(rules, converted)
             share(form.threads, lambda worker: iterate_tiles(form, learners, calls, now, turns, worker))
         else:
-            walked, own = sequence_form(self.game, self.threads, self.storage), placed.learners
+            walked, own = sequence_form(self.game, self.threads, self.storage), converted.learners
             share(walked.threads, lambda worker: iterate(walked, own, rules, now, turns, worker))
         if isinstance(rule, Rule):
             check_calls(rule, [call for call in rules if isinstance(call, RuleCall)], tables.iteration, done)
-        return placed._replace(iteration=done)
+        return converted._replace(iteration=done)
 
     def _takes_arrays(self, rule: Rule) -> bool:
         """Whether the rule's own walk, with all exponentials at once, is faster than calls of the rule by threads."""
@@ -258,40 +258,40 @@ class SequenceEngine(Engine):
         if tiled_game is None:
             return tables
         layouts, form = tiled_game.layouts, tiled_form(self.game, tiled_game, self.threads)
-        (one, two), learners = layouts, in_places(layouts, (first, second))
+        (one, two), learners = layouts, to_tiles(layouts, (first, second))
         earlier = tables.earlier and (laid(one, tables.earlier[0]), laid(two, tables.earlier[1]))
         starts = lanes(one, self.game.treeplexes[0].first), lanes(two, self.game.treeplexes[1].first)
-        return TiledTables(learners, (one.place, two.place), tables.iteration, form, earlier, starts)
+        return TiledTables(learners, (one.position, two.position), tables.iteration, form, earlier, starts)
 
     def profile(self, tables: CpuTables, scheme: Scheme, iterate: str) -> Profile:
         """As ``Engine``; in float64 tiles where they pay.
 
         This also holds for tables that were just unpacked. Otherwise the value would be summed in another order.
         """
-        placed = self._in_tiles(tables) if self.storage == "float64" else tables
-        first, second = _learners(placed)
-        require_finite((first.strategy, second.strategy), placed.iteration)
+        converted = self._in_tiles(tables) if self.storage == "float64" else tables
+        first, second = _learners(converted)
+        require_finite((first.strategy, second.strategy), converted.iteration)
         if isinstance(scheme.rule, Rule) and scheme.rule.own:
-            check_strategies(scheme.rule, self.game, self.current(placed), placed.iteration)
-        if self.storage == "float64" and isinstance(placed, TiledTables):
+            check_strategies(scheme.rule, self.game, self.current(converted), converted.iteration)
+        if self.storage == "float64" and isinstance(converted, TiledTables):
             if iterate == "current":
                 strategies = first.strategy.copy(), second.strategy.copy()
-                return TiledProfile(self.game, InTiles(strategies, placed.place, placed.form))
+                return TiledProfile(self.game, InTiles(strategies, converted.position, converted.form))
             averages = first.average, second.average
-            return TiledProfile(self.game, normalised_in_tiles(placed.form, averages, placed.place))
+            return TiledProfile(self.game, normalised_in_tiles(converted.form, averages, converted.position))
         return TabularProfile(self.game, self.current(tables) if iterate == "current" else self.average(tables))
 
     def average(self, tables: CpuTables) -> Strategies:
         """Return the average strategies in the game's order."""
-        places = tables.place if isinstance(tables, TiledTables) else None
-        return normalised(self.game, blocks.summed(_averages(tables), tables.earlier), places)
+        positions = tables.position if isinstance(tables, TiledTables) else None
+        return normalised(self.game, blocks.summed(_averages(tables), tables.earlier), positions)
 
     def current(self, tables: CpuTables) -> Strategies:
         """Return the strategies of the next iteration, in the game's order."""
         first, second = _learners(tables)
         if isinstance(tables, TiledTables):
-            places = tables.place
-            return first.strategy[places[0]].astype(float), second.strategy[places[1]].astype(float)
+            positions = tables.position
+            return first.strategy[positions[0]].astype(float), second.strategy[positions[1]].astype(float)
         return first.strategy.astype(float), second.strategy.astype(float)
 
     def nodes(self, scheme: Scheme, iterations: int) -> int:

@@ -40,7 +40,7 @@ def evaluate_in_tiles(game: CompiledGame, tiled: InTiles) -> Evaluation:
     """
     (first, second), form, result = tiled.strategies, tiled.form, np.empty(3)
     plan_0, plan_1, paid = _cache.scratch([len(first), len(second), len(first)])
-    arguments = form, tiled.strategies, tiled.places[0], Plans((plan_0, plan_1), paid), result
+    arguments = form, tiled.strategies, tiled.positions[0], Plans((plan_0, plan_1), paid), result
     share(form.threads, lambda worker: evaluate_tiles(*arguments, worker))
     return in_payoffs(game, *result.tolist())
 

@@ -57,40 +57,40 @@ def initial_learners_16(game: CompiledGame, storage: str = "int16") -> tuple[Lea
 
 
 def normalised(
-    game: CompiledGame, weights: tuple[npt.NDArray[Any], npt.NDArray[Any]], places: tuple[Ints, Ints] | None = None
+    game: CompiledGame, weights: tuple[npt.NDArray[Any], npt.NDArray[Any]], positions: tuple[Ints, Ints] | None = None
 ) -> Strategies:
     """Strategies in proportion to non-negative weights, such as sums of realization plans.
 
-    The weights are in the game's order, or in ``places`` if these are given.
+    The weights are in the game's order, or in ``positions`` if these are given.
     """
     strategies = scratch(game)
     for player, (treeplex, own, out) in enumerate(zip(game.treeplexes, weights, strategies, strict=True)):
-        if places is None:
+        if positions is None:
             walks.normalise(treeplex, own.astype(np.float64, copy=False), out)
         else:
-            walks.normalise(treeplex, own[places[player]].astype(np.float64, copy=False), out)
+            walks.normalise(treeplex, own[positions[player]].astype(np.float64, copy=False), out)
     return strategies
 
 
 class InTiles(NamedTuple):
-    """Both players' strategies in the places of tiles, the fastest layout for evaluation."""
+    """Both players' strategies by position in tiles, the fastest layout for evaluation."""
 
     strategies: Strategies  # [P]
-    places: tuple[Ints, Ints]  # [S] place of each sequence
+    positions: tuple[Ints, Ints]  # [S] position of each sequence
     form: TiledForm  # in float64
 
     @property
     def in_order(self) -> Strategies:
         """Both players' strategies in the game's order."""
-        (first, second), places = self.strategies, self.places
-        return first[places[0]], second[places[1]]
+        (first, second), positions = self.strategies, self.positions
+        return first[positions[0]], second[positions[1]]
 
 
-def normalised_in_tiles(form: TiledForm, weights: tuple[Floats, Floats], places: tuple[Ints, Ints]) -> InTiles:
+def normalised_in_tiles(form: TiledForm, weights: tuple[Floats, Floats], positions: tuple[Ints, Ints]) -> InTiles:
     """Strategies in tiles, in proportion to non-negative weights in tiles."""
     strategies = np.empty(len(weights[0])), np.empty(len(weights[1]))
     normalise_tiles(form.tiles, weights, strategies)
-    return InTiles(strategies, places, form)
+    return InTiles(strategies, positions, form)
 
 
 def scratch(game: CompiledGame, dtype: npt.DTypeLike = np.float64) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
@@ -110,11 +110,11 @@ def tiled_form(game: CompiledGame, tiled_game: TiledGame, threads: int = 1) -> T
     ``threads``: largest number of threads, 0 for all cores.
     """
     (first, second), rows, blocks, storage, roots = tiled_game
-    by_blocks = 1 if blocks[0] is None else paying(first.places, threads)
+    by_blocks = 1 if blocks[0] is None else paying(first.positions, threads)
     shared = runs(tiled_game, threads, by_blocks)
     count = shared[0].up.shape[1] - 1
     widest = max(int(np.diff(layout.tiles.first).max(initial=1)) for layout in (first, second))
-    values = [aligned(0 if blocks[0] is None else layout.places, storage) for layout in (first, second)]
+    values = [aligned(0 if blocks[0] is None else layout.positions, storage) for layout in (first, second)]
     lane_values = [aligned(len(layout.tiles.parent) + LANES, np.float64) for layout in (first, second)]
     for numbers in lane_values:
         numbers[-LANES:] = -0.0
@@ -133,7 +133,7 @@ def tiled_form(game: CompiledGame, tiled_game: TiledGame, threads: int = 1) -> T
     )
 
 
-def in_places(
+def to_tiles(
     layouts: tuple[TileLayout, TileLayout], learners: tuple[AnyLearner, AnyLearner]
 ) -> tuple[AnyLearner, AnyLearner]:
     """Move learners from the game's order to tiles; the memory of a rule stays as it is."""
@@ -143,13 +143,13 @@ def in_places(
     )
 
 
-def in_order(places: tuple[Ints, Ints], learners: tuple[AnyLearner, AnyLearner]) -> tuple[AnyLearner, AnyLearner]:
+def in_order(positions: tuple[Ints, Ints], learners: tuple[AnyLearner, AnyLearner]) -> tuple[AnyLearner, AnyLearner]:
     """Copy learners from tiles to the game's order."""
     return pair(
         learner._replace(
-            **{name: array.copy() if name == "memory" else array[place] for name, array in learner._asdict().items()}
+            **{name: array.copy() if name == "memory" else array[position] for name, array in learner._asdict().items()}
         )
-        for place, learner in zip(places, learners, strict=True)
+        for position, learner in zip(positions, learners, strict=True)
     )
 
 

@@ -42,7 +42,7 @@ def rule_memories(
     """Memory of both players before the first iteration, in the game's order."""
     constants, ranges = rule.constants_of(payoff_range(game)), payoff_ranges(game) if rule.ranged else (None, None)
     return pair(
-        initial_memory(rule, *places(treeplex), constants, dtype, below)
+        initial_memory(rule, *infoset_layout(treeplex), constants, dtype, below)
         for treeplex, below in zip(game.treeplexes, ranges, strict=True)
     )
 
@@ -61,7 +61,7 @@ def payoff_ranges(game: CompiledGame) -> tuple[Floats, Floats]:
     return _RANGES[game]
 
 
-def places(treeplex: Treeplex) -> tuple[Ints, Ints, int]:
+def infoset_layout(treeplex: Treeplex) -> tuple[Ints, Ints, int]:
     """First sequence and number of actions of each infoset, and the number of sequences."""
     return treeplex.first[:-1], treeplex.actions, treeplex.sequences
 
@@ -81,11 +81,11 @@ def hedge_numbers(treeplex: Treeplex, memory: Floats) -> tuple[Floats, Floats, F
 
     Means and squares are zero where the step size is that of the theory.
     """
-    first, actions, sequences = places(treeplex)
+    first, actions, sequences = infoset_layout(treeplex)
     rows, regret = len(memory) // sequences, np.zeros(sequences)
     begin = rows * first.astype(np.int64)
-    places_of = np.repeat(begin - first, actions) + np.arange(1, sequences)
-    regret[1:] = memory[places_of]
+    indices = np.repeat(begin - first, actions) + np.arange(1, sequences)
+    regret[1:] = memory[indices]
     if rows == 2:
         return regret, np.zeros(len(actions)), np.zeros(len(actions))
     return regret, memory[begin + actions], memory[begin + 2 * actions]
@@ -130,7 +130,7 @@ def check_memories(game: CompiledGame, rule: Rule, memories: Sequence[npt.NDArra
     for player, memory in enumerate(memories if not rule.own else ()):
         checked("memory", memory, memory.dtype, None, -LARGEST, LARGEST)
         if rule.ranged:
-            first, actions, _ = places(game.treeplexes[player])
+            first, actions, _ = infoset_layout(game.treeplexes[player])
             memory[_last_row(rule, first, actions)] = payoff_ranges(game)[player]
 
 

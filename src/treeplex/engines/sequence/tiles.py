@@ -2,8 +2,8 @@
 
 A *tile* is up to 16 infosets (``LANES``) of one height and one number of actions. A *slice* is one action of all of
 them, a vector of 16 sequences. Tiles lie one after the other, and so do the slices of a tile. So sequence a of the
-infoset in lane l of tile t is in *place* 16 (first[t] + a) + l. Height is the number of own decisions below an infoset.
-Tiles of equal height do not depend on each other, neither bottom-up nor top-down. Most tiles have height 0.
+infoset in lane l of tile t has the *position* 16 (first[t] + a) + l. Height is the number of own decisions below an
+infoset. Tiles of equal height do not depend on each other, neither bottom-up nor top-down. Most tiles have height 0.
 
 Payoffs and child infosets are summed over rows of various lengths. They are stored by slices as well: entry k of 16
 rows is a vector, and short rows are padded to the longest of their slice. Infosets of a class are sorted by the lengths
@@ -13,7 +13,7 @@ neighbours, so that they read the opponent's numbers from the same cache lines.
 Every number is computed by the same operations in the same order as by walks over the game's own arrays
 (``cpu.learn``), so not a bit differs. No number is written by two threads.
 
-Slice 0 belongs to no infoset. The empty sequence is in place 0. Place 1 is always 0, and padding refers to it.
+Slice 0 belongs to no infoset. The empty sequence is at position 0. Position 1 is always 0, and padding refers to it.
 """
 
 from __future__ import annotations
@@ -33,39 +33,39 @@ from treeplex.kernels.jit import kernel
 from treeplex.kernels.vectors import LANES
 
 BITS: Final = LANES.bit_length() - 1
-NOWHERE: Final = 1  # the place of a number that is always 0
+NOWHERE: Final = 1  # the position of a number that is always 0
 FILLED: Final = 3.0
 """Largest ratio of numbers in tiles to numbers in the game for which tiles are used.
 
 Measured: with a ratio of 1.3 tiles take 0.4 of the time of walks, with 4.5 they take more than walks.
 """
-SMALL: Final = 2**16  # number of places that fit in 16 bits
+SMALL: Final = 2**16  # number of positions that fit in 16 bits
 LARGEST: Final = 2**15 - 1  # number of units that fits in 16 bits
 SAMPLE: Final = 4096  # number of payoffs in which a common unit is searched
 PARTS: Final = 12  # the least payoff of the sample is at most so many units
 
-Column = npt.NDArray[Any]  # places in 16 bits, or in 32
+Column = npt.NDArray[Any]  # positions in 16 bits, or in 32
 
 
 class Tiles(NamedTuple):
-    """One player's treeplex in T tiles of B - 1 slices and P = 16 B places."""
+    """One player's treeplex in T tiles of B - 1 slices and P = 16 B positions."""
 
     first: Ints  # [T + 1] first slice of each tile; first[0] = 1, first[T] = B
-    parent: Ints  # [16 T] place of the sequence above each infoset
+    parent: Ints  # [16 T] position of the sequence above each infoset
     start: Ints  # [B + 1] first children of each slice, counted in vectors
     child: Ints  # [16 start[B]] lanes of child infosets, the last in the game first; 16 T: none
 
 
 class TileLayout(NamedTuple):
-    """Tiles, and the places of the sequences in them."""
+    """Tiles, and the positions of the sequences in them."""
 
     tiles: Tiles
     bounds: Ints  # [heights + 1] first tile of each height
-    place: Ints  # [S] place of each sequence
+    position: Ints  # [S] position of each sequence
 
     @property
-    def places(self) -> int:
-        """Number of places, P."""
+    def positions(self) -> int:
+        """Number of positions, P."""
         return LANES * int(self.tiles.first[-1])
 
 
@@ -77,11 +77,11 @@ class TiledRows(NamedTuple):
 
     An entry is read once per use, so its size decides the speed. Payoffs are mostly whole numbers of chips times
     probabilities that are multiples of one number. If all payoffs are multiples of one number to the last bit, they
-    take 2 bytes instead of 8. If there are few enough places, columns also take 2 bytes.
+    take 2 bytes instead of 8. If there are few enough positions, columns also take 2 bytes.
     """
 
     start: Ints  # [B + 1] first entries of each slice, counted in vectors
-    column: Column  # [16 start[B]] place of the opponent's sequence
+    column: Column  # [16 start[B]] position of the opponent's sequence
     data: npt.NDArray[Any]  # [16 start[B]] payoffs in units, as 16-bit integers or in the precision of the learners
     unit: float
 
@@ -89,13 +89,13 @@ class TiledRows(NamedTuple):
 class Root(NamedTuple):
     """Payoffs and first infosets of one player's empty sequence, which is above all tiles."""
 
-    column: Ints  # places of the opponent's sequences that end the game without a move of this player
+    column: Ints  # positions of the opponent's sequences that end the game without a move of this player
     data: Floats  # payoffs of these sequences to the player; empty with an operator of blocks
     lane: Ints  # lanes of the first infosets, the last in the game first
 
 
 PlacedSide = BlockRows | RankedRows | PlacedClassRows
-"""One player's rows of an operator that is not a matrix, with places in tiles instead of sequences."""
+"""One player's rows of an operator that is not a matrix, with positions in tiles instead of sequences."""
 
 Dealt = (
     tuple[BlockRows, BlockRows]
@@ -103,7 +103,7 @@ Dealt = (
     | tuple[PlacedClassRows, PlacedClassRows]
     | tuple[None, None]
 )
-"""Both players' rows of an operator that is not a matrix, with places instead of sequences; None: it is a matrix."""
+"""Both players' rows of an operator that is not a matrix, with positions instead of sequences; None: it is a matrix."""
 
 
 class TiledGame(NamedTuple):
@@ -137,14 +137,14 @@ def tiled(game: CompiledGame, storage: str = "float64") -> TiledGame | None:
 def _paying(game: CompiledGame) -> Layouts | None:
     """Return both players' layouts, or None if tiles have too much padding."""
     layouts: list[TileLayout] = []
-    numbers, places = 0, 0
+    numbers, positions = 0, 0
     for treeplex, side in zip(game.treeplexes, game.operator, strict=True):
         entries = row_lengths(side) if isinstance(side, Csr) else np.zeros(treeplex.sequences, dtype=np.int32)
         layout = lay_out(treeplex, entries)
         numbers += treeplex.sequences + int(entries.sum(dtype=np.int64))
-        places += layout.places + LANES * int(_starts(layout.tiles.first, layout.place, entries)[-1])
+        positions += layout.positions + LANES * int(_starts(layout.tiles.first, layout.position, entries)[-1])
         layouts.append(layout)
-    return (layouts[0], layouts[1]) if places <= FILLED * numbers else None
+    return (layouts[0], layouts[1]) if positions <= FILLED * numbers else None
 
 
 def lay_out(treeplex: Treeplex, entries: Ints) -> TileLayout:
@@ -154,15 +154,15 @@ def lay_out(treeplex: Treeplex, entries: Ints) -> TileLayout:
     height, amount, shape, children = measured(treeplex, entries)
     order = np.lexsort((shape, amount, treeplex.actions, height))
     slices, bounds = np.ones(infosets + 1, dtype=np.int32), np.zeros(int(height.max(initial=-1)) + 2, dtype=np.int32)
-    home, place = np.empty(infosets, dtype=np.int32), np.zeros(sequences, dtype=np.int32)
-    count = _number(first, order, height, slices, bounds, home, place)
+    home, position = np.empty(infosets, dtype=np.int32), np.zeros(sequences, dtype=np.int32)
+    count = _number(first, order, height, slices, bounds, home, position)
     slices, above = slices[: count + 1].copy(), aligned(LANES * count, np.int32)
     children[0] = 0
-    start = _starts(slices, place, children)
+    start = _starts(slices, position, children)
     child = aligned(LANES * int(start[-1]), np.int32)
     above[:], child[:] = NOWHERE, LANES * count
-    _hang(parent, home, place, start, np.zeros(sequences, dtype=np.int32), above, child)
-    return TileLayout(Tiles(slices, above, start, child), bounds, place)
+    _hang(parent, home, position, start, np.zeros(sequences, dtype=np.int32), above, child)
+    return TileLayout(Tiles(slices, above, start, child), bounds, position)
 
 
 def measured(treeplex: Treeplex, entries: Ints) -> tuple[Ints, Ints, npt.NDArray[np.uint64], Ints]:
@@ -178,7 +178,7 @@ def lanes(layout: TileLayout, first: Ints) -> Ints:
 
     ``first`` [I + 1]: first sequence of every infoset of the game.
     """
-    head = layout.place[first[:-1]]
+    head = layout.position[first[:-1]]
     tile = np.searchsorted(layout.tiles.first, head // LANES, side="right") - 1
     sequences = np.full(len(layout.tiles.parent), -1, dtype=np.int32)
     sequences[LANES * tile + head % LANES] = first[:-1]
@@ -186,9 +186,9 @@ def lanes(layout: TileLayout, first: Ints) -> Ints:
 
 
 def laid(layout: TileLayout, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Copy numbers of the sequences [S] to their places [P]; other places are zero."""
-    out = aligned(layout.places, numbers.dtype)
-    out[layout.place] = numbers
+    """Copy numbers of the sequences [S] to their positions [P]; other positions are zero."""
+    out = aligned(layout.positions, numbers.dtype)
+    out[layout.position] = numbers
     return out
 
 
@@ -209,37 +209,37 @@ def _converted(game: CompiledGame, layouts: Layouts, storage: str) -> TiledGame:
 
 
 def _root(game: CompiledGame, player: int, layouts: Layouts) -> Root:
-    treeplex, side, (tiles, _, place) = game.treeplexes[player], game.operator[player], layouts[player]
-    heads = place[treeplex.first[:-1][treeplex.parent == 0][::-1]]
+    treeplex, side, (tiles, _, position) = game.treeplexes[player], game.operator[player], layouts[player]
+    heads = position[treeplex.first[:-1][treeplex.parent == 0][::-1]]
     tile = np.searchsorted(tiles.first, heads // LANES, side="right") - 1
     lane = (LANES * tile + heads % LANES).astype(np.int32)
     if not isinstance(side, Csr):
         return Root(np.zeros(0, np.int32), np.zeros(0), lane)
     entries = slice(int(side.start[0]), int(side.start[1]))
     paid = side.data[entries] if player == 0 else -side.data[entries]
-    return Root(layouts[1 - player].place[side.column[entries]], paid, lane)
+    return Root(layouts[1 - player].position[side.column[entries]], paid, lane)
 
 
 def _moved(operator: DealtOperator, player: int, layouts: Layouts, dtype: npt.DTypeLike) -> PlacedSide:
-    """One player's rows of an operator of blocks, with places instead of sequences and numbers of ``dtype``."""
+    """One player's rows of an operator of blocks, with positions instead of sequences and numbers of ``dtype``."""
     own, other = layouts[player], layouts[1 - player]
     if isinstance(operator, ClassBlocks):
-        moved = placed(operator, (layouts[0].place, layouts[1].place))[player]
+        moved = placed(operator, (layouts[0].position, layouts[1].position))[player]
     else:
         side = operator[player]
-        moved = side._replace(sequence=_places(own, side.sequence), other=_places(other, side.other))
+        moved = side._replace(sequence=_positions(own, side.sequence), other=_positions(other, side.other))
     numbers = {key: array.astype(dtype) for key, array in moved._asdict().items() if array.dtype == np.float64}
     return moved._replace(**numbers)
 
 
 def _sliced(side: Csr, player: int, own: TileLayout, other: TileLayout, dtype: npt.DTypeLike) -> TiledRows:
-    start = _starts(own.tiles.first, own.place, row_lengths(side))
+    start = _starts(own.tiles.first, own.position, row_lengths(side))
     size, unit = LANES * int(start[-1]), common_unit(side.data)
     numbers = side.data if player == 0 else -side.data
     numbers = numbers.astype(dtype) if unit is None else np.rint(numbers / unit).astype(np.int16)
-    column, data = aligned(size, np.uint16 if other.places <= SMALL else np.int32), aligned(size, numbers.dtype)
+    column, data = aligned(size, np.uint16 if other.positions <= SMALL else np.int32), aligned(size, numbers.dtype)
     column[:] = NOWHERE
-    fill(side.start, side.column, numbers, own.place, other.place, BITS, start, column, data)
+    fill(side.start, side.column, numbers, own.position, other.position, BITS, start, column, data)
     return TiledRows(start, column, data, unit or 1.0)
 
 
@@ -266,14 +266,14 @@ def row_lengths(side: Csr) -> Ints:
     return lengths
 
 
-def _places(layout: TileLayout, sequence: Ints) -> Ints:
-    return np.where(sequence < 0, -1, layout.place[sequence]).astype(np.int32)
+def _positions(layout: TileLayout, sequence: Ints) -> Ints:
+    return np.where(sequence < 0, -1, layout.position[sequence]).astype(np.int32)
 
 
-def _starts(first: Ints, place: Ints, lengths: Ints) -> Ints:
-    """[B + 1] First row entry of each slice, whose rows are as long as its longest."""
+def _starts(first: Ints, position: Ints, lengths: Ints) -> Ints:
+    """[B + 1] First entries of each slice, counted in vectors: its rows are padded to the longest."""
     start = np.zeros(int(first[-1]) + 1, dtype=np.int32)
-    longest_rows(place, lengths, BITS, start[1:])
+    longest_rows(position, lengths, BITS, start[1:])
     return np.cumsum(start, dtype=np.int32)
 
 
@@ -303,7 +303,7 @@ def _measure(
 
 
 @kernel
-def _number(first: Ints, order: Longs, height: Ints, slices: Ints, bounds: Ints, home: Ints, place: Ints) -> int:
+def _number(first: Ints, order: Longs, height: Ints, slices: Ints, bounds: Ints, home: Ints, position: Ints) -> int:
     """Assign infosets in ``order`` to lanes of tiles and return the number of tiles.
 
     The last four arrays are modified in place.
@@ -317,42 +317,42 @@ def _number(first: Ints, order: Longs, height: Ints, slices: Ints, bounds: Ints,
             bounds[tall + 1] = tiles
         home[infoset] = LANES * (tiles - 1) + lane
         for action in range(actions):
-            place[first[infoset] + action] = LANES * (slices[tiles - 1] + action) + lane
+            position[first[infoset] + action] = LANES * (slices[tiles - 1] + action) + lane
         lane += 1
     return tiles
 
 
 @kernel
-def longest_rows(place: Ints | Longs, lengths: Ints, bits: int, longest: Ints) -> None:
+def longest_rows(position: Ints | Longs, lengths: Ints, bits: int, longest: Ints) -> None:
     """Find the longest row of each slice of 2^bits rows; ``longest`` is modified in place."""
-    for s in range(1, len(place)):
-        b = place[s] >> bits
+    for s in range(1, len(position)):
+        b = position[s] >> bits
         longest[b] = max(longest[b], lengths[s])
 
 
 @kernel
-def _hang(parent: Ints, home: Ints, place: Ints, start: Ints, hung: Ints, above: Ints, child: Ints) -> None:
-    """Write parents of lanes to ``above`` and children of places to ``child``; ``hung`` [S] must be zeros at first.
+def _hang(parent: Ints, home: Ints, position: Ints, start: Ints, hung: Ints, above: Ints, child: Ints) -> None:
+    """Write parents of lanes to ``above`` and children of positions to ``child``; ``hung`` [S] must be zeros at first.
 
     These three arrays are modified in place.
     """
     for infoset in range(len(parent) - 1, -1, -1):
         s = parent[infoset]
-        above[home[infoset]] = place[s]
+        above[home[infoset]] = position[s]
         if s > 0:
-            child[LANES * (start[place[s] // LANES] + hung[s]) + place[s] % LANES] = home[infoset]
+            child[LANES * (start[position[s] // LANES] + hung[s]) + position[s] % LANES] = home[infoset]
             hung[s] += 1
 
 
 @kernel
 def fill(
-    row: Ints, columns: Ints, numbers: npt.NDArray[Any], place: Ints | Longs, other: Ints | Longs, bits: int,
+    row: Ints, columns: Ints, numbers: npt.NDArray[Any], position: Ints | Longs, other: Ints | Longs, bits: int,
     start: Ints | Longs, column: Column, data: npt.NDArray[Any],
 ) -> None:  # fmt: skip
     """Copy the rows of a sparse matrix into slices of 2^bits rows; the last two arrays are modified in place."""
     lanes = 1 << bits
-    for s in range(1, len(place)):
-        at = lanes * start[place[s] >> bits] + (place[s] & (lanes - 1))
+    for s in range(1, len(position)):
+        at = lanes * start[position[s] >> bits] + (position[s] & (lanes - 1))
         for entry in range(row[s], row[s + 1]):
             column[at], data[at] = other[columns[entry]], numbers[entry]
             at += lanes

@@ -170,8 +170,8 @@ class SequencePart:
             return here, side.infosets[here]
         if kind == "memory" and isinstance(self.scheme.rule, Rule):
             rows = self.scheme.rule.memory
-            return np.arange(rows * begin, rows * end, dtype=np.int64), _memory_places(side, rows)
-        return np.arange(begin, end, dtype=np.int64), own_places(side)
+            return np.arange(rows * begin, rows * end, dtype=np.int64), _memory_indices(side, rows)
+        return np.arange(begin, end, dtype=np.int64), own_sequences(side)
 
     @property
     def size(self) -> int:
@@ -224,7 +224,7 @@ def _kind(name: str) -> str:
     return {"scale": "infosets", "memory": "memory"}.get(name.rpartition(".")[2], "places")
 
 
-def _memory_places(side: Side, rows: int) -> Array:
+def _memory_indices(side: Side, rows: int) -> Array:
     """Indices of the memory of a part's own infosets in that of the whole game, where their order is the same."""
     begin, end = int(side.own[0]), int(side.own[1])
     first, actions = side.first[:-1][_mine(side)], np.diff(side.first)[_mine(side)]
@@ -242,7 +242,7 @@ def _mine(side: Side) -> npt.NDArray[np.bool_]:
     return np.diff(side.first) > 0
 
 
-def own_places(side: Side) -> Array:
+def own_sequences(side: Side) -> Array:
     """Numbers in the game of a part's own sequences."""
     return side.places[side.own[0] : side.own[1]]
 

@@ -24,7 +24,7 @@ from treeplex.engines.sequence.cut import CutGame, Side, cut_at
 from treeplex.engines.sequence.engine import SequenceEngine, SequenceTables, TabularProfile
 from treeplex.engines.sequence.evaluate import in_payoffs
 from treeplex.engines.sequence.rules import payoff_range
-from treeplex.engines.sharded.sequence_part import SequencePart, filled, own_places
+from treeplex.engines.sharded.sequence_part import SequencePart, filled, own_sequences
 from treeplex.engines.sharded.session import (
     MANIFEST,
     PROCESS,
@@ -127,11 +127,11 @@ class ShardedSequences(ShardedEngine):
         products = np.zeros(self.game.treeplexes[0].sequences)
         boundary = [np.zeros(len(side.infosets)) for side in trunk.sides]
         for links, sides, answer in zip(self.cut.links, self.cut.shards, answers, strict=True):
-            products[own_places(sides[0])] = answer["products"]
+            products[own_sequences(sides[0])] = answer["products"]
             for player in (0, 1):
                 plans[player][links[player].shown_here] = answer[f"shown.{player}"]
                 boundary[player][links[player].boundary_here] = answer[f"boundary.{player}"]
-        values, own = trunk.gradients(plans), own_places(trunk.sides[0])
+        values, own = trunk.gradients(plans), own_sequences(trunk.sides[0])
         products[own] = plans[0][: len(own)] * values[0][: len(own)]
         best: list[float] = []
         for side, numbers, edge in zip(trunk.sides, values, boundary, strict=True):
@@ -147,9 +147,9 @@ class ShardedSequences(ShardedEngine):
         own = self.trunk.strategies(iterate)
         for player, whole in enumerate((first, second)):
             side = self.trunk.sides[player]
-            whole[own_places(side)] = own[player][side.own[0] : side.own[1]]
+            whole[own_sequences(side)] = own[player][side.own[0] : side.own[1]]
             for sides, answer in zip(self.cut.shards, answers, strict=True):
-                whole[own_places(sides[player])] = answer[f"strategy.{player}"]
+                whole[own_sequences(sides[player])] = answer[f"strategy.{player}"]
         return first, second
 
     def profile(self, tables: SequenceTables, scheme: Scheme, iterate: str) -> ShardedProfile:

@@ -220,7 +220,7 @@ def iterate_tiles(
 ) -> None:
     """Run one iteration for each of ``steps`` as one of the threads.
 
-    ``learners``, in the places of tiles, and scratch are modified in place.
+    ``learners``, by position in tiles, and scratch are modified in place.
     """
     (tiles_0, tiles_1), (rows_0, rows_1), (blocks_0, blocks_1) = form.tiles, form.rows, form.blocks
     (pieces_0, pieces_1), (runs_0, runs_1), scratch = form.partitions, form.runs, form.scratch

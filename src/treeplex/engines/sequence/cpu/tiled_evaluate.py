@@ -42,15 +42,15 @@ def normalise_tiles(
 def evaluate_tiles(
     form: TiledForm,
     strategies: tuple[Floats, Floats],
-    place: Ints,
+    position: Ints,
     scratch: Plans,
     result: Floats,
     worker: Worker | None,
 ) -> None:
-    """Compute the numbers of ``cpu.evaluate`` for strategies in the places of tiles, as one of the threads.
+    """Compute the numbers of ``cpu.evaluate`` for strategies by position in tiles, as one of the threads.
 
-    ``place``: places of player 0's sequences. ``result`` [3], ``scratch`` and the scratch of ``form`` are modified in
-    place.
+    ``position``: positions of player 0's sequences. ``result`` [3], ``scratch`` and the scratch of ``form`` are
+    modified in place.
     """
     (tiles_0, tiles_1), (rows_0, rows_1), (blocks_0, blocks_1) = form.tiles, form.rows, form.blocks
     (pieces_0, pieces_1), (runs_0, runs_1) = form.partitions, form.runs
@@ -70,8 +70,8 @@ def evaluate_tiles(
         (root_0, root_1), value = form.roots, _at_once(form.roots[0], plan_1, values_0)
         result[1] = _best_of_all(root_0, lane_values_0, value)
         result[2] = _best_of_all(root_1, lane_values_1, _at_once(root_1, plan_0, values_1))
-        for s in range(1, len(place)):
-            value += paid[np.uint64(place[s])]
+        for s in range(1, len(position)):
+            value += paid[np.uint64(position[s])]
         result[0] = value
     part(worker)
 

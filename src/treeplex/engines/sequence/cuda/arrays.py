@@ -32,16 +32,16 @@ class Shape(NamedTuple):
 class RunArrays(NamedTuple):
     """State of iterations, and scratch; numbers are in the storage of the run."""
 
-    regret: Array  # [places]
-    average: Array  # [places] weighted sum of realization plans
-    plan: Array  # [places] the current realization plan
+    regret: Array  # [positions]
+    average: Array  # [positions] weighted sum of realization plans
+    plan: Array  # [positions] the current realization plan
     played: Array
-    """[places] Weights that the current strategy is in proportion to; ``regret`` itself in regret matching without
+    """[positions] Weights that the current strategy is in proportion to; ``regret`` itself in regret matching without
     prediction."""
     inverse_sum: Array  # [homes] 1 / sum of ``played``, or -1 / n where nothing is positive; not for bundles
     reached: Array  # [rows] at the first row of each tile: 0 where all plans are zero
     slot: Array  # [slots * 32] values of infosets, for the sequences above them
-    earned: Array  # [places] payoffs times the opponent's plan, if computed beforehand (``dealt``); else one number
+    earned: Array  # [positions] payoffs times the opponent's plan, if computed beforehand (``dealt``); else one number
 
 
 class DeviceSteps(NamedTuple):

@@ -1,6 +1,6 @@
 """UP where a rule is called (``updates.rule``): one lane works on all actions of an infoset while the others wait.
 
-``RunArrays.played`` has the strategy as the rule leaves it. ``RunArrays.regret`` [rows, places] has the rule's memory.
+``RunArrays.played`` has the strategy as the rule leaves it. ``RunArrays.regret`` [rows, positions] has its memory.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numba
 import numpy as np
 
 from treeplex.engines.sequence.cuda.arrays import Index, Rates, RunArrays, Shape
-from treeplex.engines.sequence.cuda.parts import dividing, lane_of, places_of, sizes_of, sums
+from treeplex.engines.sequence.cuda.parts import dividing, lane_of, offsets_of, sizes_of, sums
 from treeplex.kernels.cuda.calls import Called, Calls, call_update
 from treeplex.kernels.cuda.kernels import SIMULATED, callee, real, select
 from treeplex.kernels.cuda.kernels import own as cuda
@@ -29,7 +29,7 @@ def called_up(storage: str, dealt: bool, called: Called) -> Any:
 
     def up_tile(shape: Shape, learning: RunArrays, w: Index, lane: Index, rates: Rates, calls: Calls) -> None:
         """Take a tile of any shape up, like ``up_any`` of the family."""
-        base, first, entry, slot = places_of(shape, w)
+        base, first, entry, slot = offsets_of(shape, w)
         n, form, length, children = sizes_of(shape, w)
         row, j, wide, high = lane_of(form, lane)
         here = u(first + j)
@@ -38,7 +38,7 @@ def called_up(storage: str, dealt: bool, called: Called) -> Any:
             return
         values, played = cuda.local.array(most, _numba.float64), cuda.local.array(most, _numba.float64)
         memory = cuda.local.array((rows + 1, most), _numba.float64)  # an array needs a row
-        places, some, expected, total = np.int64(len(learning.played)), inverse_sum > zero, zero, zero
+        positions, some, expected, total = np.int64(len(learning.played)), inverse_sum > zero, zero, zero
         for a in range(n):
             step, other = u(u(a) // high), u(u(u(a) % high) * wide + j)
             at = u(u(u(base + step) << u(5)) + other)
@@ -51,7 +51,7 @@ def called_up(storage: str, dealt: bool, called: Called) -> Any:
             expected += select(some, select(x > zero, x, zero) * value, value)
             values[a], played[a] = np.float64(value), np.float64(x)
             for r in range(rows):
-                memory[r, a] = np.float64(learning.regret[r * places + at])
+                memory[r, a] = np.float64(learning.regret[r * positions + at])
         learning.slot[leave] = expected * select(some, inverse_sum, -inverse_sum)
         if call(rates[1], values, played, memory, n, calls):
             for a in range(n):
@@ -60,7 +60,7 @@ def called_up(storage: str, dealt: bool, called: Called) -> Any:
                 learning.played[at] = x
                 total += select(x > zero, x, zero)
                 for r in range(rows):
-                    learning.regret[r * places + at] = number(memory[r, a])
+                    learning.regret[r * positions + at] = number(memory[r, a])
             learning.inverse_sum[here] = inverse_of(total, n)
 
     return up_tile if SIMULATED else callee(up_tile)

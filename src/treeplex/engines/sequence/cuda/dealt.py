@@ -9,8 +9,8 @@ opponent, with w(o) = n(o) (weight of o) for n(o) cards of a class,
 
 as in ``compile.blocks.ClassRows``. Where hands are single cards, every n is one. A thread goes through all hands of the
 opponent, which its neighbours read as well, so most reads are from the L1 cache. A matrix reads 6 bytes per pair of
-hands, and this kernel reads nothing per pair from memory. Per sequence of either player it reads 8 bytes of places and
-the plan, and it writes one number.
+hands, and this kernel reads nothing per pair from memory. Per sequence of either player it reads 8 bytes of positions
+and the plan, and it writes one number.
 """
 
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
@@ -63,9 +63,9 @@ def blocks_of(game: CompiledGame) -> RankedBlocks | ClassBlocks | None:
     return None if any(side.start[1] > 0 for side in blocks) else blocks
 
 
-def rows_of(blocks: RankedBlocks | ClassBlocks, place: tuple[Ints, Ints]) -> tuple[DealtRows, DealtRows]:
-    """Build both players' rows, with sequence s of a player in ``place[player][s]``."""
-    sides = placed(blocks, place) if isinstance(blocks, ClassBlocks) else _ranked(blocks, place)
+def rows_of(blocks: RankedBlocks | ClassBlocks, position: tuple[Ints, Ints]) -> tuple[DealtRows, DealtRows]:
+    """Build both players' rows, with sequence s of a player in ``position[player][s]``."""
+    sides = placed(blocks, position) if isinstance(blocks, ClassBlocks) else _ranked(blocks, position)
     return pair(_words(side, 1.0 - 2.0 * player) for player, side in enumerate(sides))
 
 
@@ -82,12 +82,12 @@ def _words(side: PlacedClassRows, sign: float) -> DealtRows:
     )  # fmt: skip
 
 
-def _ranked(blocks: RankedBlocks, place: tuple[Ints, Ints]) -> list[PlacedClassRows]:
+def _ranked(blocks: RankedBlocks, position: tuple[Ints, Ints]) -> list[PlacedClassRows]:
     """Build the rows of single cards, in the order of their ranks."""
     hands = np.arange(blocks.hands, dtype=np.int32)
     classes, nothing = np.array([0, len(hands)], np.int32), np.zeros(1, np.int32)
     lists: list[tuple[Ints, Ints]] = []
-    for side, where in zip(blocks, place, strict=True):
+    for side, where in zip(blocks, position, strict=True):
         start = len(hands) * np.arange(len(side.sequence), dtype=np.int32)
         lists.append((np.concatenate((nothing, start)), where[side.sequence[1:]].ravel()))
 
@@ -102,7 +102,7 @@ def _ranked(blocks: RankedBlocks, place: tuple[Ints, Ints]) -> list[PlacedClassR
 
 @cache
 def deal_kernel(storage: str) -> Any:
-    """Return the kernel (rows, plan, earned) that writes the values of a player's sequences to ``earned``, by place.
+    """Return the kernel (rows, plan, earned) that writes the values of a player's sequences to ``earned``, by position.
 
     Arithmetic is in ``storage``.
     """

@@ -7,7 +7,7 @@ from typing import Any
 
 from treeplex.engines.sequence.cuda.arrays import Index, Number, RunArrays, Shape
 from treeplex.engines.sequence.cuda.layout import NOBODY
-from treeplex.engines.sequence.cuda.parts import lane_of, places_of, sizes_of
+from treeplex.engines.sequence.cuda.parts import lane_of, offsets_of, sizes_of
 from treeplex.kernels.cuda.kernels import any_lane, callee, real, select
 from treeplex.kernels.cuda.kernels import uint32 as u
 
@@ -28,7 +28,7 @@ def going_down(storage: str) -> tuple[Any, Any]:
         inverse_sum = learning.inverse_sum[here]
         some = inverse_sum > zero
         factor = reach * inverse_sum
-        at = u(u(places_of(shape, w)[0] << u(5)) + lane)
+        at = u(u(offsets_of(shape, w)[0] << u(5)) + lane)
         a = select(row < high, row, n)
         while a < n:
             x = -factor
@@ -43,7 +43,7 @@ def going_down(storage: str) -> tuple[Any, Any]:
 
     @callee
     def down(shape: Shape, learning: RunArrays, w: Index, lane: Index, weight: Number) -> None:
-        base, first, _, _ = places_of(shape, w)
+        base, first, _, _ = offsets_of(shape, w)
         here = u(first + lane_of(sizes_of(shape, w)[1], lane)[1])
         before = learning.reached[base]  # read before the vote, a barrier of all lanes; written after it
         reach = learning.plan[shape.above[here]]
@@ -55,7 +55,7 @@ def going_down(storage: str) -> tuple[Any, Any]:
 
     @callee
     def fall(shape: Shape, learning: RunArrays, w: Index, lane: Index, weight: Number) -> None:
-        here, reach = u(places_of(shape, w)[1] + lane_of(sizes_of(shape, w)[1], lane)[1]), one
+        here, reach = u(offsets_of(shape, w)[1] + lane_of(sizes_of(shape, w)[1], lane)[1]), one
         s, q = u(shape.above[here]), u(shape.owner[here])
         while q != u(NOBODY):
             inverse_sum, x = learning.inverse_sum[q], learning.played[s]

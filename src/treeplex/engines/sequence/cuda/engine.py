@@ -40,7 +40,7 @@ THREADS: Final = LANES if SIMULATED else 1024  # threads of a block that runs se
 LAUNCH: Final = 500  # iterations per launch of such a block
 SIDE_BY_SIDE: Final = True  # whether parts of a phase may run at the same time
 RECORDED: Final = 16  # iterations per graph, where iterations are short
-SHORT: Final = 1_000_000  # largest number of places of a game whose iterations are short
+SHORT: Final = 1_000_000  # largest number of positions of a game whose iterations are short
 WAITING: Final = 32  # replays between two calls of ``stop``
 STRETCH: Final = 4096  # largest number of iterations whose factors are sent at once
 
@@ -81,7 +81,7 @@ class SequencesOnGPU:
         self._clock, self._summed = 0, False  # as on the device; whether ``inverse_sum`` belongs to ``played``
         self.plan = LaunchPlan(layout, turns)
         self.table = send(self.plan.table)
-        self.recorded = 1 if layout.places > SHORT or SIMULATED else RECORDED
+        self.recorded = 1 if layout.positions > SHORT or SIMULATED else RECORDED
         self._graphs: dict[int, Callable[[], None]] = {}
         self._compile()
 
@@ -92,7 +92,7 @@ class SequencesOnGPU:
         regret = self._laid_regrets(learners)
         average, plan = (self._laid(learners, name) for name in ("average", "plan"))
         for side in layout.sides:
-            plan[side.place[0]], plan[side.place[0] + 1] = 1.0, 0.0
+            plan[side.position[0]], plan[side.position[0] + 1] = 1.0, 0.0
         d_regret = send(regret)
         played = send(self._laid(learners, "strategy")) if self.stores_played else d_regret
         return RunArrays(
@@ -103,42 +103,42 @@ class SequencesOnGPU:
             send(np.full(len(layout.above), -1.0, storage)),
             send(np.ones(layout.rows, np.uint8)),
             send(np.zeros(max(layout.slots, 1) * LANES, storage)),
-            send(np.zeros(1 if layout.dealt is None else layout.places, storage)),
+            send(np.zeros(1 if layout.dealt is None else layout.positions, storage)),
         )
 
     def _laid_regrets(self, learners: Learners) -> Array:
-        """Return the regrets by place, or the memory of a rule [rows, places]."""
+        """Return the regrets by position, or the memory of a rule [rows, positions]."""
         if self.rule is None:
             return self._laid(learners, "regret")
         tables = [
-            learner.memory[memory_places(treeplex, self.rule.memory)]
+            learner.memory[memory_indices(treeplex, self.rule.memory)]
             for learner, treeplex in zip(learners, self.game.treeplexes, strict=True)
             if isinstance(learner, RuleLearner)
         ]
-        rows = [self._placed([table[row] for table in tables]) for row in range(self.rule.memory)]
+        rows = [self._in_tiles([table[row] for table in tables]) for row in range(self.rule.memory)]
         return np.concatenate([*rows, np.zeros(0 if rows else 1, self.storage)])
 
     def memory(self) -> tuple[Array, Array]:
         """Fetch both players' memory of the rule, in the game's order of ``RuleLearner``."""
         self.stream.wait()
         rows = self.rule.memory if self.rule is not None else 0
-        numbers = fetch(self.learning.regret)[: rows * self.layout.places].reshape(rows, self.layout.places)
+        numbers = fetch(self.learning.regret)[: rows * self.layout.positions].reshape(rows, self.layout.positions)
         first, second = (np.zeros(rows * treeplex.sequences, self.storage) for treeplex in self.game.treeplexes)
         for out, side, treeplex in zip((first, second), self.layout.sides, self.game.treeplexes, strict=True):
-            out[memory_places(treeplex, rows)[:, 1:]] = numbers[:, side.place[1:]]
+            out[memory_indices(treeplex, rows)[:, 1:]] = numbers[:, side.position[1:]]
         return first, second
 
     def load_earlier(self, earlier: tuple[Array, Array]) -> None:
         """Send the sums over earlier blocks, by sequence, to the device."""
-        self._begin_blocks(self._placed(earlier))
+        self._begin_blocks(self._in_tiles(earlier))
 
     def _laid(self, learners: Learners, name: str) -> Array:
-        return self._placed([getattr(learner, name) for learner in learners])
+        return self._in_tiles([getattr(learner, name) for learner in learners])
 
-    def _placed(self, numbers: Sequence[Array]) -> Array:
-        out = np.zeros(self.layout.places, self.storage)
+    def _in_tiles(self, numbers: Sequence[Array]) -> Array:
+        out = np.zeros(self.layout.positions, self.storage)
         for side, own in zip(self.layout.sides, numbers, strict=True):
-            out[side.place[1:]] = own[1:]
+            out[side.position[1:]] = own[1:]
         return out
 
     def fetched(self, name: str) -> tuple[Array, Array]:
@@ -148,7 +148,7 @@ class SequencesOnGPU:
         """
         self.stream.wait()
         numbers = fetch(self.earlier if name == "earlier" else getattr(self.learning, name))
-        return numbers[self.layout.sides[0].place], numbers[self.layout.sides[1].place]
+        return numbers[self.layout.sides[0].position], numbers[self.layout.sides[1].position]
 
     def evaluated(self, iterate: str) -> PairValues:
         """Evaluate the average or the current strategies: value and best responses."""
@@ -171,7 +171,7 @@ class SequencesOnGPU:
         """End a block of both players' averages."""
         self.stream.wait()
         earlier = (
-            self._begin_blocks(np.zeros(self.layout.places, self.storage)) if self.earlier is None else self.earlier
+            self._begin_blocks(np.zeros(self.layout.positions, self.storage)) if self.earlier is None else self.earlier
         )
         fold(earlier, self.learning.average, BELOW, self.stream.numba)
 
@@ -192,8 +192,8 @@ class SequencesOnGPU:
         positive = steps.positive if self.rule is None else steps.iteration
         self.set_factors(np.stack((positive, steps.negative, one, two), axis=1))
         if first or second:
-            blocks = -(-self.layout.places // BLOCK)
-            turn = int(self.layout.sides[1].place[0])
+            blocks = -(-self.layout.positions // BLOCK)
+            turn = int(self.layout.sides[1].position[0])
             self.kernels.enter[blocks, BLOCK, self.stream.numba](self.learning, turn, float(first), float(second))
         done, count = 0, len(steps.weight)
         while done < count:
@@ -302,15 +302,15 @@ class SequencesOnGPU:
         self.stream.wait()
 
 
-def memory_places(treeplex: Treeplex, rows: int) -> Array:
+def memory_indices(treeplex: Treeplex, rows: int) -> Array:
     """[rows, S] Index in ``RuleLearner.memory`` of the numbers of each sequence; the empty sequence has none."""
     first = treeplex.first.astype(np.int64)
     actions = np.diff(first)
     before = np.repeat(first[:-1], actions)
-    places = np.zeros((rows, treeplex.sequences), np.int64)
+    positions = np.zeros((rows, treeplex.sequences), np.int64)
     own = np.arange(treeplex.sequences)[first[0] :] - before
-    places[:, first[0] :] = rows * before + np.arange(rows)[:, None] * np.repeat(actions, actions) + own
-    return places
+    positions[:, first[0] :] = rows * before + np.arange(rows)[:, None] * np.repeat(actions, actions) + own
+    return positions
 
 
 def device_bytes(layout: DeviceLayout, storage: str, beside: int) -> int:
@@ -318,10 +318,10 @@ def device_bytes(layout: DeviceLayout, storage: str, beside: int) -> int:
     size, homes = np.dtype(storage).itemsize, len(layout.above)
     fixed = sum(array.nbytes for array in layout if isinstance(array, np.ndarray))
     if layout.dealt is not None:
-        fixed += 2 * sum(array.nbytes for side in layout.dealt for array in side) + (size + 8) * layout.places
+        fixed += 2 * sum(array.nbytes for side in layout.dealt for array in side) + (size + 8) * layout.positions
     slots = max(layout.slots, 1) * LANES
-    learning = (3 + beside) * size * layout.places + size * (homes + slots) + layout.rows
-    evaluation = 8 * (layout.rows + slots + layout.places + homes) + layout.rows
+    learning = (3 + beside) * size * layout.positions + size * (homes + slots) + layout.rows
+    evaluation = 8 * (layout.rows + slots + layout.positions + homes) + layout.rows
     return fixed + learning + evaluation
 
 

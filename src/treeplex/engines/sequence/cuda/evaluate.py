@@ -24,7 +24,7 @@ from treeplex.engines.sequence.cuda.bundles import bundle_kernels
 from treeplex.engines.sequence.cuda.dealt import deal_kernel
 from treeplex.engines.sequence.cuda.kernels import FALL, kernels
 from treeplex.engines.sequence.cuda.layout import DeviceLayout
-from treeplex.engines.sequence.cuda.parts import lane_of, places_of, sizes_of, sums
+from treeplex.engines.sequence.cuda.parts import lane_of, offsets_of, sizes_of, sums
 from treeplex.engines.sequence.cuda.plan import LaunchPlan, PlanPart, blocks_of, launch_of
 from treeplex.kernels.cuda.graphs import Stream
 from treeplex.kernels.cuda.kernels import (
@@ -71,9 +71,9 @@ class Evaluator:
         self.layout, self.plan, self.stream, self.shape = layout, plan, stream, shape
         self.paid = send(np.zeros(layout.rows))
         self.slot = send(np.zeros(max(layout.slots, 1) * LANES))
-        empty = np.zeros(layout.places)
+        empty = np.zeros(layout.positions)
         for side in layout.sides:
-            empty[side.place[0]] = 1.0
+            empty[side.position[0]] = 1.0
         self.average = learning._replace(
             plan=send(empty),
             played=learning.average,
@@ -84,10 +84,10 @@ class Evaluator:
         self.dealt: Any = None
         if layout.dealt is not None:
             self.dealt = [sent(side) for side in layout.dealt]
-            self.average = self.average._replace(earned=send(np.zeros(layout.places)))
+            self.average = self.average._replace(earned=send(np.zeros(layout.positions)))
         self.current = learning._replace(slot=self.slot, earned=self.average.earned)
         self.steps = DeviceSteps(send(np.zeros(1, np.int32)), send(np.zeros(4)))
-        self.roots = tuple(_Root(sides[player], layout.sides[1 - player].place, player) for player in (0, 1))
+        self.roots = tuple(_Root(sides[player], layout.sides[1 - player].position, player) for player in (0, 1))
         self.sums = send(np.zeros(SUMS * PARTS))
         self._recorded: dict[str, Callable[[], None]] = {}
 
@@ -118,10 +118,10 @@ class Evaluator:
                 for part in phase:
                     self._best(learning, part)
         grid = PARTS, BLOCK, self.stream.numba
-        _run_sum[grid](self.paid, 0, int(self.layout.sides[1].place[0]) // LANES, self.sums, VALUE)
+        _run_sum[grid](self.paid, 0, int(self.layout.sides[1].position[0]) // LANES, self.sums, VALUE)
         for player, (side, root) in enumerate(zip(self.layout.sides, self.roots, strict=True)):
             _run_sum[grid](self.slot, side.root, side.root + side.roots, self.sums, RESPONSE + player)
-            _picked_sum[grid](learning.plan, root.places, root.value, root.count, self.sums, PAID + player)
+            _picked_sum[grid](learning.plan, root.positions, root.value, root.count, self.sums, PAID + player)
 
     def _make_plans(self, learning: RunArrays) -> None:
         """Make the realization plans of the average strategies by a pass down that adds nothing to averages."""
@@ -146,13 +146,13 @@ class Evaluator:
 
 
 class _Root:
-    """Payoffs to a player without a move of its own, and the places of the opponent's plan."""
+    """Payoffs to a player without a move of its own, and the positions of the opponent's plan."""
 
     def __init__(self, side: Csr, other: Ints, player: int) -> None:
         self.count = end = int(side.start[1])
         value = side.data[:end] * (1.0 if player == 0 else -1.0)
         self.value = send(np.append(value, 0.0))  # at least one
-        self.places = send(np.append(other[side.column[:end]], 0).astype(np.uint32))
+        self.positions = send(np.append(other[side.column[:end]], 0).astype(np.uint32))
 
 
 @callee
@@ -173,7 +173,7 @@ def _best(dealt: bool) -> Any:
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
         w, lane = u(u(which.begin) + u(me >> u(5))), u(me & u(31))
         if w < u(which.end):
-            base, home, entry, slot = places_of(shape, w)
+            base, home, entry, slot = offsets_of(shape, w)
             n, form, length, children = sizes_of(shape, w)
             row, j, wide, high = lane_of(form, lane)
             at = u(u(base << u(5)) + lane)
@@ -252,9 +252,9 @@ def _run_sum(numbers: Array, begin: Index, end: Index, sums: Array, at: Index) -
 
 
 @kernel
-def _picked_sum(numbers: Array, places: Array, values: Array, count: Index, sums: Array, at: Index) -> None:
+def _picked_sum(numbers: Array, positions: Array, values: Array, count: Index, sums: Array, at: Index) -> None:
     total, i = FLOAT(0.0), cuda.grid(1)
     while i < count:
-        total += values[i] * numbers[places[i]]
+        total += values[i] * numbers[positions[i]]
         i += cuda.gridsize(1)
     _sum_block(total, sums, at)

@@ -1,4 +1,4 @@
-"""Kernels of the regret matching family over tiles. Maths: ``reference.iterations``; places: ``layout``.
+"""Kernels of the regret matching family over tiles. Maths: ``reference.iterations``; positions: ``layout``.
 
 UP goes by height from the bottom. The value of a sequence is its payoffs times the opponent's plan, plus what its child
 infosets left in slots. Then come the regrets, and what the next strategy is in proportion to.
@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from treeplex.engines.sequence.cuda.arrays import Array, DeviceSteps, Index, Number, RunArrays, Shape, TileRange
 from treeplex.engines.sequence.cuda.called import called_up
 from treeplex.engines.sequence.cuda.down import going_down
-from treeplex.engines.sequence.cuda.parts import dividing, lane_of, places_of, sizes_of
+from treeplex.engines.sequence.cuda.parts import dividing, lane_of, offsets_of, sizes_of
 from treeplex.engines.sequence.cuda.up import Ups, going_up
 from treeplex.kernels.cuda.calls import Called, Calls
 from treeplex.kernels.cuda.kernels import column_sum, cuda, kernel, real, select
@@ -137,7 +137,7 @@ def _sum_kernel(storage: str) -> Any:
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
         w, lane = u(me >> u(5)), u(me & u(31))
         if w < u(tiles):
-            (n, form, _, _), (base, first, _, _) = sizes_of(shape, w), places_of(shape, w)
+            (n, form, _, _), (base, first, _, _) = sizes_of(shape, w), offsets_of(shape, w)
             at = u(u(base << u(5)) + lane)
             row, j, wide, high = lane_of(form, lane)
             total = zero
@@ -159,7 +159,7 @@ def _enter_kernel(storage: str) -> Any:
     number = real(storage)
 
     def enter(learning: RunArrays, turn: Index, first: Number, second: Number) -> None:
-        """Add plans to averages with the weight of their player; player 1's places begin at ``turn``."""
+        """Add plans to averages with the weight of their player; player 1's positions begin at ``turn``."""
         i = u(cuda.grid(1))
         if i < u(learning.plan.shape[0]):
             learning.average[i] += number(select(i < u(turn), first, second)) * learning.plan[i]

@@ -2,18 +2,18 @@
 
 A *tile* is some infosets of one player, one height and one number of actions n. A warp works on it. Its lanes are pairs
 (action, infoset), lane = action * wide + infoset, with ``wide`` infosets side by side and ``high`` = 32 // wide actions
-at a time. With more actions there are several *steps*. Step k of a tile is row base + k of 32 places, so arrays by
+at a time. With more actions there are several *steps*. Step k of a tile is row base + k of 32 positions, so arrays by
 sequence are read and written by whole rows. Height is the number of own decisions below an infoset. Tiles of one height
 do not depend on each other, neither bottom-up nor top-down.
 
-A row's payoffs are rows of 32 *entries* (the opponent's place, and the payoff). Entry e of its 32 sequences lie side by
-side, padded to the longest of the tile. Values of child infosets are passed up through *slots*, one for each child, in
-rows of the same kind. A slot has one writer and one reader, so nothing is added atomically and equal input gives equal
-bits.
+A row's payoffs are rows of 32 *entries* (the opponent's position, and the payoff). Entries number e of its 32 sequences
+lie side by side, padded to the longest of the tile. Values of child infosets are passed up through *slots*, one for
+each child, in rows of the same kind. A slot has one writer and one reader, so nothing is added atomically and equal
+input gives equal bits.
 
 Infosets at the bottom (height 0) that have few actions and equal lengths of rows, if there are many of them, are a
-*bundle*. There a lane is an infoset and actions are in registers. All places can be computed, and nothing is added up
-over lanes.
+*bundle*. There a lane is an infoset and actions are in registers. All positions can be computed, and nothing is added
+up over lanes.
 
 Row 0 of each player has the empty sequence in lane 0. Lane 1 of row 0 is always 0.
 """
@@ -40,7 +40,7 @@ Numbers = npt.NDArray[Any]
 
 LANES: Final = 32
 BITS: Final = LANES.bit_length() - 1
-NOWHERE: Final = 1  # the place of a number that is always 0
+NOWHERE: Final = 1  # the position of a number that is always 0
 NOBODY: Final = 0xFFFFFFFF
 BASE, HOME, ENTRY, SLOT, ACTIONS, SHAPE, LENGTH, CHILDREN, WORDS = range(9)
 """Columns of ``tiles``: first row, first infoset, first rows of entries and of slots, n, shape (see ``shape_word``),
@@ -68,12 +68,12 @@ class Bundle(NamedTuple):
 
 
 class PlayerLayout(NamedTuple):
-    """Tiles, bundles and places of one player."""
+    """Tiles, bundles and positions of one player."""
 
     heights: tuple[tuple[int, int], ...]  # first tile and end, of each height; without bundles
     together: int  # heights from this one on go down in one phase
     bundles: tuple[Bundle, ...]  # all of height 0
-    place: Ints  # [S] place of each sequence
+    position: Ints  # [S] position of each sequence
     home: Ints  # [I] home of each infoset
     root: int  # first slot of the infosets that have no decision above them
     roots: int  # number of these infosets
@@ -84,10 +84,10 @@ class DeviceLayout(NamedTuple):
 
     sides: tuple[PlayerLayout, PlayerLayout]
     tiles: Words  # [T, WORDS]
-    above: Words  # [homes] place of the sequence above an infoset
+    above: Words  # [homes] position of the sequence above an infoset
     owner: Words  # [homes] home of the infoset that has this sequence; NOBODY if there is none
     leave: Words  # [homes] slot for the value of an infoset
-    column: Words  # [entries] place of the opponent's sequence
+    column: Words  # [entries] position of the opponent's sequence
     value: Numbers  # [entries] own payoffs, as 16-bit integers in units, or unchanged
     unit: float
     rows: int
@@ -95,8 +95,8 @@ class DeviceLayout(NamedTuple):
     dealt: tuple[DealtRows, DealtRows] | None = None  # instead of entries
 
     @property
-    def places(self) -> int:
-        """Number of places, the length of every array by sequence."""
+    def positions(self) -> int:
+        """Number of positions, the length of every array by sequence."""
         return self.rows * LANES
 
 
@@ -137,7 +137,7 @@ def lay_out_dealt(
     """Cut both treeplexes into tiles without entries: payoffs are sums over hands."""
     first, second = (no_payoffs(treeplex) for treeplex in treeplexes)
     layout = lay_out(treeplexes, (first, second), np.float64, bundled=bundled)
-    return layout._replace(dealt=rows_of(blocks, (layout.sides[0].place, layout.sides[1].place)))
+    return layout._replace(dealt=rows_of(blocks, (layout.sides[0].position, layout.sides[1].position)))
 
 
 def no_payoffs(treeplex: Treeplex) -> Csr:
@@ -162,9 +162,9 @@ def lay_out(
     homes = home + LANES  # lanes beyond the last infoset read numbers that they do not use
     lengths, children = np.zeros(row, dtype=np.int32), np.zeros(row, dtype=np.int32)
     for treeplex, side, numbering in zip(treeplexes, sides, numbered, strict=True):
-        longest_rows(numbering.place, row_lengths(side), BITS, lengths)
+        longest_rows(numbering.position, row_lengths(side), BITS, lengths)
         below = np.bincount(treeplex.parent, minlength=treeplex.sequences).astype(np.int32)
-        longest_rows(numbering.place, below, BITS, children)
+        longest_rows(numbering.position, below, BITS, children)
     for numbering in numbered:
         numbering.even(lengths, children)
     entry = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
@@ -183,10 +183,10 @@ def lay_out(
     layouts: list[PlayerLayout] = []
     for player, (treeplex, side, own) in enumerate(zip(treeplexes, sides, numbered, strict=True)):
         root = 1 + (roots[0] if player else 0)
-        _hang(*treeplex, own.home, own.place, slot, root, above, owner, leave)
+        _hang(*treeplex, own.home, own.position, slot, root, above, owner, leave)
         numbers = side.data if unit is None else np.rint(side.data / unit)
-        paid, other = (numbers if player == 0 else -numbers).astype(value.dtype), numbered[1 - player].place
-        fill(side.start, side.column, paid, own.place, other, BITS, entry, column, value)
+        paid, other = (numbers if player == 0 else -numbers).astype(value.dtype), numbered[1 - player].position
+        fill(side.start, side.column, paid, own.position, other, BITS, entry, column, value)
         layouts.append(own.side(root, roots[player]))
     sides_ = (layouts[0], layouts[1])
     return DeviceLayout(sides_, tiles, above, owner, leave, column, value, unit or 1.0, row, int(slot[-1]))
@@ -249,7 +249,7 @@ class _Numbering:
         self, treeplex: Treeplex, sections: list[_Section], row: int, home: int, tile: int
     ) -> tuple[int, int, int]:
         """Number all sections and return the next row, home and tile."""
-        self.place = np.full(treeplex.sequences, row * LANES, dtype=np.int64)
+        self.position = np.full(treeplex.sequences, row * LANES, dtype=np.int64)
         self.home = np.zeros(treeplex.infosets, dtype=np.int64)
         row += 1
         for section in sections:
@@ -258,7 +258,7 @@ class _Numbering:
             own, k = self.tiles[tile : tile + count], np.arange(count, dtype=np.uint32)
             own[:, BASE], own[:, HOME] = row + k * steps, home + k * section.wide
             own[:, ACTIONS], own[:, SHAPE] = section.actions, shape_word(section.wide)
-            _place(treeplex.first, section.members, section.wide, row, home, self.home, self.place)
+            _assign_positions(treeplex.first, section.members, section.wide, row, home, self.home, self.position)
             row, home, tile = row + count * steps, home + count * section.wide, tile + count
         return row, home, tile
 
@@ -304,7 +304,7 @@ class _Numbering:
             together -= 1
         spans = tuple(heights.get(height, (0, 0)) for height in range(tallest + 1))
         return PlayerLayout(
-            spans, together, tuple(bundles), self.place.astype(np.int32), self.home.astype(np.int32), root, roots
+            spans, together, tuple(bundles), self.position.astype(np.int32), self.home.astype(np.int32), root, roots
         )
 
 
@@ -312,18 +312,18 @@ class _Numbering:
 
 
 @kernel
-def _place(
+def _assign_positions(
     first: Ints,
     members: Longs,
     wide: int,
     row: int,
     start: int,
     home: Longs,
-    place: Longs,
+    position: Longs,
 ) -> None:
-    """Assign homes from ``start`` on to ``members``, and places from ``row`` on to their sequences.
+    """Assign homes from ``start`` on to ``members``, and positions from ``row`` on to their sequences.
 
-    ``home`` and ``place`` are modified in place.
+    ``home`` and ``position`` are modified in place.
     """
     high = LANES // wide
     for q in range(len(members)):
@@ -333,7 +333,7 @@ def _place(
         tile, j = q // wide, q % wide
         home[i] = start + q
         for a in range(n):
-            place[first[i] + a] = (row + tile * steps + a // high) * LANES + a % high * wide + j
+            position[first[i] + a] = (row + tile * steps + a // high) * LANES + a % high * wide + j
 
 
 @kernel
@@ -341,7 +341,7 @@ def _hang(
     first: Ints,
     parent: Ints,
     home: Longs,
-    place: Longs,
+    position: Longs,
     slot: Longs,
     root: int,
     above: Words,
@@ -349,13 +349,13 @@ def _hang(
     leave: Words,
 ) -> None:
     """Write parents and slots of infosets to the last three arrays, which are modified in place."""
-    owners = np.full(len(place), -1, dtype=np.int64)
+    owners = np.full(len(position), -1, dtype=np.int64)
     for i in range(len(parent)):
         owners[first[i] : first[i + 1]] = home[i]
-    hung = np.zeros(len(place), dtype=np.int64)
+    hung = np.zeros(len(position), dtype=np.int64)
     for i in range(len(parent) - 1, -1, -1):
         s = parent[i]
-        p = place[s]
+        p = position[s]
         above[home[i]] = p
         if s > 0:
             owner[home[i]] = owners[s]

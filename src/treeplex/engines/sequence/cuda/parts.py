@@ -12,7 +12,7 @@ from treeplex.kernels.cuda.kernels import uint32 as u
 
 
 @callee
-def places_of(shape: Shape, w: Index) -> tuple[Any, Any, Any, Any]:
+def offsets_of(shape: Shape, w: Index) -> tuple[Any, Any, Any, Any]:
     """Read a tile's first row, first infoset, and first rows of entries and of slots."""
     return load4(shape.tiles, u(w * u(WORDS)))
 

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from treeplex.engines.sequence.cuda.arrays import Index, Number, Rates, RunArrays, Shape
-from treeplex.engines.sequence.cuda.parts import dividing, lane_of, places_of, sizes_of, sums
+from treeplex.engines.sequence.cuda.parts import dividing, lane_of, offsets_of, sizes_of, sums
 from treeplex.kernels.cuda.kernels import callee, column_sum, real, rule, select
 from treeplex.kernels.cuda.kernels import uint32 as u
 from treeplex.updates import rules
@@ -54,7 +54,7 @@ def up_of_one(storage: str, predict: bool, dealt: bool, children: bool, eager: b
     @callee
     def up_one(shape: Shape, learning: RunArrays, w: Index, lane: Index, rates: Rates, predicted: Number) -> None:
         """Take a tile of one step up."""
-        base, first, entry, slot = places_of(shape, w)
+        base, first, entry, slot = offsets_of(shape, w)
         n, form, length, below_each = sizes_of(shape, w)
         row, j, wide, _ = lane_of(form, lane)
         here, at = u(first + j), u(u(base << u(5)) + lane)
@@ -95,7 +95,7 @@ def up_of_several(storage: str, predict: bool, dealt: bool, eager: bool) -> Any:
 
         Until its expected value is known, values of actions are stored in ``played``, or added to regrets.
         """
-        base, first, entry, slot = places_of(shape, w)
+        base, first, entry, slot = offsets_of(shape, w)
         n, form, length, children = sizes_of(shape, w)
         row, j, wide, high = lane_of(form, lane)
         here, start = u(first + j), u(u(base << u(5)) + lane)

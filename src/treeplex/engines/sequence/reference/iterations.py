@@ -1,7 +1,7 @@
 """The iteration of every full-width algorithm over the sequence form, equation by equation.
 
-Each player in turn computes every sequence's counterfactual value against the opponent's realization plan, adds the
-plan just played to the average, updates regrets bottom-up, and takes the next strategy from them
+Each player in turn computes every sequence's counterfactual value against the opponent's realization plan. Then it adds
+the plan just played to the average, updates regrets bottom-up, and makes the next strategy from them
 (``reference.learn``). With alternating turns player 1 learns against player 0's new plan. With simultaneous turns both
 learn against the other's old plan.
 """

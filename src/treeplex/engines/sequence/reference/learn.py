@@ -114,9 +114,9 @@ def _match(
 def _apply(learner: RuleLearner, rule: PythonRule, own: slice, values: Floats, step: Step) -> Floats:
     """Update the memory of an infoset and return its next strategy, as the rule leaves it."""
     rows, constants = rule.rule.memory, rule.constants
-    place = slice(rows * own.start, rows * own.stop)
+    position = slice(rows * own.start, rows * own.stop)
     strategy = learner.strategy[own].astype(np.float64)
-    memory = learner.memory[place].astype(np.float64).reshape(rows, len(values))
+    memory = learner.memory[position].astype(np.float64).reshape(rows, len(values))
     rule.rule.apply(step.iteration, values, strategy, memory, constants)
-    learner.memory[place] = memory.ravel()
+    learner.memory[position] = memory.ravel()
     return strategy
