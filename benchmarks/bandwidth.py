@@ -60,20 +60,20 @@ def moved(tiles: TiledGame) -> int:
     """Bytes an iteration moves: the operator once per player, and both passes over the tiles."""
     passes = 0
     for layout, rows in zip(tiles.layouts, tiles.rows, strict=True):
-        passes += 8 * 4 * layout.places  # up: regret and strategy, read and written
-        passes += 8 * 4 * layout.places  # down: strategy, plan written, average read and written
-        passes += 8 * layout.places  # the opponent's plan, gathered
+        passes += 8 * 4 * layout.positions  # up: regret and strategy, read and written
+        passes += 8 * 4 * layout.positions  # down: strategy, plan written, average read and written
+        passes += 8 * layout.positions  # the opponent's plan, gathered
         passes += 3 * 8 * len(layout.tiles.parent)  # worth written and gathered, the parent's plan
         passes += sum(array.nbytes for array in (*layout.tiles, rows.start, rows.column, rows.data))
     for side in tiles.blocks:
         if side is not None:
             passes += sum(array.nbytes for name, array in side._asdict().items() if name != "tables")
-    return passes + sum(2 * 8 * layout.places for layout in tiles.layouts) * (tiles.blocks[0] is not None)
+    return passes + sum(2 * 8 * layout.positions for layout in tiles.layouts) * (tiles.blocks[0] is not None)
 
 
 def held(tiles: TiledGame) -> int:
     """Bytes of the arrays of an iteration."""
-    return sum(4 * 8 * layout.places for layout in tiles.layouts) + sum(
+    return sum(4 * 8 * layout.positions for layout in tiles.layouts) + sum(
         rows.column.nbytes + rows.data.nbytes for rows in tiles.rows
     )
 

@@ -13,7 +13,7 @@ import numpy as np
 import treeplex as tp
 from treeplex.algorithms.protocol import Execution
 from treeplex.engines.sharded.session import Cutting
-from treeplex.engines.sharded.shards import Given, LostError, Order, Stamp
+from treeplex.engines.sharded.shards import LostError, Message, Order, Stamp
 from treeplex.games.holdem.spot import Spot, make_spot, sizes_for
 from treeplex.runs.asking import solving
 from treeplex.runs.folder import RunFolder
@@ -75,14 +75,14 @@ class Flaky(LocalShards):
             for k, order in enumerate(orders)
         ]
 
-    def ask(self, stamp: Stamp, given: Sequence[Given]) -> list[Given]:
+    def ask(self, stamp: Stamp, messages: Sequence[Message]) -> list[Message]:
         self.count += 1
         self.stamps.append(stamp)
         if self.count in self.calls:
             if self.after:
-                super().ask(stamp, given)
+                super().ask(stamp, messages)
             victim: Any = None
             self._keepers[self.count % len(self._keepers)] = victim
             self.lost += 1
             raise LostError("A shard is lost.")
-        return super().ask(stamp, given)
+        return super().ask(stamp, messages)

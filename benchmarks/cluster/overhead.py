@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from measured import game_of, here, in_turn, least, median, over, started
 
 from treeplex.cluster import shards
-from treeplex.engines.sharded.shards import LEARN, Given
+from treeplex.engines.sharded.shards import LEARN, Message
 
 
 class Span(NamedTuple):
@@ -40,9 +40,9 @@ class Timed(shards.ShardWorker):
         super().__init__(*arguments)
         self._spans: list[Span] = []
 
-    def call(self, stamp: tuple[Any, ...], given: Given) -> tuple[Given, ...]:
+    def call(self, stamp: tuple[Any, ...], message: Message) -> tuple[Message, ...]:
         began = time.time()
-        answer = super().call(stamp, given)
+        answer = super().call(stamp, message)
         if stamp[-1] == LEARN:
             self._spans.append(Span(began, time.time()))
         return answer
@@ -58,9 +58,9 @@ class Asking(shards.RayShards):
         super().__init__(*arguments)
         self.spans: list[Span] = []
 
-    def ask(self, stamp: Any, given: Any) -> list[Given]:
+    def ask(self, stamp: Any, messages: Any) -> list[Message]:
         began = time.time()
-        answers = super().ask(stamp, given)
+        answers = super().ask(stamp, messages)
         if stamp.phase == LEARN:
             self.spans.append(Span(began, time.time()))
         return answers

@@ -33,7 +33,7 @@ from treeplex.engines.boards.cut import BoardRun, board_work, whole
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.sharded.board_plan import exchanged
 from treeplex.engines.sharded.session import split
-from treeplex.engines.sharded.shards import Given
+from treeplex.engines.sharded.shards import Message
 
 NODES = (1, 2, 4, 8, 16, 32, 36, 48, 64)
 SIZES = (2**10, 2**16, 2**18, 2**20, 2**22, 2**24)
@@ -115,7 +115,7 @@ def measured(
 class Echo:
     """A worker that has nothing to do."""
 
-    def call(self, given: Given, size: int) -> tuple[Given, ...]:
+    def call(self, message: Message, size: int) -> tuple[Message, ...]:
         return pieces({"found": np.zeros(size, np.uint8)})
 
 

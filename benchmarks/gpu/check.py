@@ -109,7 +109,7 @@ def load(engine: Any, learners: tuple[Learner, Learner]) -> None:
 
     engine.stream.wait()
     fresh = engine._sent(learners)
-    for name in ("regret", "average", "plan", "reached", *(("played",) if engine.apart else ())):
+    for name in ("regret", "average", "plan", "reached", *(("played",) if engine.stores_played else ())):
         put(fetch(getattr(fresh, name)), getattr(engine.learning, name))
     engine._shares = False
     if engine.earlier is not None:
@@ -121,7 +121,7 @@ def moved(layout: Any, storage: str) -> int:
     from treeplex.engines.sequence.cuda.engine import LANES
 
     size = np.dtype(storage).itemsize
-    sequences = sum(len(side.place) for side in layout.sides)
+    sequences = sum(len(side.position) for side in layout.sides)
     infosets = sum(len(side.home) for side in layout.sides)
     bundled = sum(bundle.tiles for side in layout.sides for bundle in side.bundles) * LANES
     state = 7 * size * sequences + (3 * size + 8) * infosets + 3 * size * (infosets - bundled)
@@ -140,8 +140,8 @@ def half(gpu: Any, state: Any, learners: Any, t: int, players: tuple[int, ...]) 
     now = steps(t, 1, scheme.weight, scheme.rule)
     engine.tell(np.stack((now.positive, now.negative, np.zeros(1), np.zeros(1)), axis=1))
     weight = [float(now.weight[0]) if player in players else 0.0 for player in (0, 1)]
-    blocks = -(-engine.layout.places // BLOCK)
-    turn = int(engine.layout.sides[1].place[0])
+    blocks = -(-engine.layout.positions // BLOCK)
+    turn = int(engine.layout.sides[1].position[0])
     engine.kernels.enter[blocks, BLOCK, engine.stream.numba](engine.learning, turn, *weight)
     if engine.plan.alone:
         rows = np.flatnonzero(np.isin(engine.plan.table[:, 3], players))
@@ -268,7 +268,7 @@ class Timer:
 
     def measured(self) -> tuple[float, float]:
         """Early in a run, and later: medians."""
-        count = 100 if self.engine.layout.places > 2_000_000 else 480
+        count = 100 if self.engine.layout.positions > 2_000_000 else 480
         self.run(count)
         early: list[float] = []
         for _ in range(3):

@@ -308,10 +308,10 @@ def test_a_tree_for_three_workers_is_refused_on_two() -> None:
     [
         (spot("R"), "cfr+", {}, "after the river there is nothing to cut"),
         ("leduc", "cfr+", {"iterate": "best"}, "must be average or current on a cluster"),
-        ("leduc", "cfr+(turns=simultaneous)", {}, "leave out turns, order"),
+        ("leduc", "cfr+(turns=simultaneous)", {}, "leave out 'turns' and 'order'"),
         ("leduc", "cfr-br", {}, r"algorithms with streams, .* and cfr, cfr\+"),
         ("leduc", None, {}, r"algorithms with streams, .* and cfr, cfr\+"),
-        ("one_card_poker(deck=30)", "cfr+", {}, "no sparse matrix"),
+        ("one_card_poker(deck=30)", "cfr+", {}, "are not a sparse matrix"),
         ("matrix([[1,-1],[-1,1]])", "cfr+", {}, "nothing below its first decisions"),
     ],
 )

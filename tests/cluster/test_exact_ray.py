@@ -20,7 +20,7 @@ import treeplex as tp
 from cluster_helpers import parent
 from cut_games import FLOP, alone, same, spot
 from treeplex.cluster.shards import MESSAGE, PIECES, RayShards, bytes_of, pieces, whole
-from treeplex.engines.sharded.shards import LEARN, Given, Stamp, payload
+from treeplex.engines.sharded.shards import LEARN, Message, Stamp, payload
 from treeplex.errors import Note, ParameterError
 
 pytestmark = pytest.mark.filterwarnings("ignore::treeplex.errors.Note")
@@ -40,12 +40,12 @@ class Watched(RayShards):
         self.stamps: list[Stamp] = []
         self.armed = False
 
-    def ask(self, stamp: Stamp, given: Any) -> list[Given]:
+    def ask(self, stamp: Stamp, messages: Any) -> list[Message]:
         self.stamps.append(stamp)
         first = [s for s in self.stamps if s[1:] == stamp[1:]] == [stamp]
         self.armed = first and stamp.phase == LEARN and (stamp.iteration, stamp.player) == self.at
         self.armed &= type(self).interfere is not None
-        return super().ask(stamp, given)
+        return super().ask(stamp, messages)
 
     def _answer(self, k: int, reference: Any) -> Any:
         if self.armed:

@@ -92,7 +92,7 @@ def test_no_tile_touches_what_another_one_of_its_phase_writes(
     engine.learning = type(engine.learning)(
         *(Watched(each, array, watch) for each, array in zip(names, engine.learning, strict=True))
     )
-    engine.steps.told[:] = 1.0
+    engine.steps.factors[:] = 1.0
     touched = 0
     for phase in engine.plan.phases:
         watch.clear()

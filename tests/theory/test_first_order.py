@@ -18,7 +18,7 @@ from treeplex.algorithms.registry import build
 from treeplex.compile import CompiledGame
 from treeplex.engines.sequence.cpu import entropy as cpu_entropy
 from treeplex.engines.sequence.cpu import prox
-from treeplex.engines.sequence.cpu.oracle import ask
+from treeplex.engines.sequence.cpu.oracle import gradient_of
 from treeplex.engines.sequence.entropy import WEIGHTS, entropies, moduli, prox_scratch
 from treeplex.engines.sequence.first_order import Entropy
 from treeplex.engines.sequence.reference import prox as reference
@@ -255,7 +255,7 @@ def test_cut_walks_enter_just_what_is_reached(c, game) -> None:
     for player, side in enumerate(operator):
         plan = random_plan(game, 1 - player, rng, sharp=0.2)
         values, before = np.empty(game.treeplexes[player].sequences), int(side.entered[0])
-        ask(side, 1.0 - 2.0 * player, plan, values)
+        gradient_of(side, 1.0 - 2.0 * player, plan, values)
         expected, entered = np.zeros_like(values), 0
         histories = [(0, 1.0, (0, 0))]  # a node, chance's probability of it, both players' last sequences
         for node, chance, last in histories:

@@ -22,7 +22,7 @@ from treeplex.engines.sequence.arrays import Learner, Matching
 from treeplex.engines.sequence.cpu.iterations import iterate
 from treeplex.engines.sequence.cpu.tiled import iterate_tiles
 from treeplex.engines.sequence.engine import SequenceTables, TiledTables
-from treeplex.engines.sequence.learners import in_places, sequence_form, steps, tiled_form
+from treeplex.engines.sequence.learners import sequence_form, steps, tiled_form, to_tiles
 from treeplex.engines.sequence.partition import passes, paying, runs
 from treeplex.engines.sequence.reference import iterations as reference
 from treeplex.engines.sequence.tiles import NOWHERE, TiledGame, common_unit, lay_out, tiled
@@ -137,11 +137,11 @@ def test_slices_hold_the_rows_of_the_matrix_to_the_last_bit(name) -> None:
         start, column, data, unit = found.rows[player]
         own, other = found.layouts[player], found.layouts[1 - player]
         for s in range(1, game.treeplexes[player].sequences):
-            b, lane = divmod(int(own.place[s]), LANES)
+            b, lane = divmod(int(own.position[s]), LANES)
             at = LANES * np.arange(start[b], start[b + 1]) + lane
             entries = slice(side.start[s], side.start[s + 1])
             count = entries.stop - entries.start
-            assert (column[at] == [*other.place[side.column[entries]], *[NOWHERE] * (len(at) - count)]).all()
+            assert (column[at] == [*other.position[side.column[entries]], *[NOWHERE] * (len(at) - count)]).all()
             paid = data[at] * unit * (1 - 2 * player)
             assert paid[:count].tobytes() == side.data[entries].tobytes()
             assert not paid[count:].any()
@@ -214,7 +214,7 @@ def test_whole_units_give_the_bits_of_walks(name, storage) -> None:
     algorithm = alone(cfr_plus(), game, storage)
     state = in_tiles(algorithm, game, [1, 59])
     same(state, walked(algorithm, game, [60]))
-    for learner, place in zip(state.tiled, state.place, strict=True):
+    for learner, place in zip(state.tiled, state.position, strict=True):
         assert not np.delete(learner.average, place).any()  # idle lanes are never reached
 
 
@@ -258,7 +258,7 @@ def test_a_delay_leaves_the_first_plans_out_of_the_average() -> None:
 def by(game: CompiledGame, found: TiledGame, threads: int, turns: int) -> tuple[Learner, Learner]:
     """A few iterations with every height that can be cut into ``threads`` pieces."""
     algorithm = alone(pcfr_plus(), game)
-    learners = in_places(found.layouts, algorithm.start(game).learners)
+    learners = to_tiles(found.layouts, algorithm.start(game).learners)
     form = tiled_form(game, found, 1)
     if threads > 1:
         shared = passes(found, threads, 1)
@@ -329,7 +329,7 @@ def test_runs_by_threads_have_the_bits_of_one(name, turns, monkeypatch) -> None:
     """Tiles, gradients by blocks and evaluation; for as many threads as nobody would use."""
     monkeypatch.setattr(partition, "cores", lambda: 5)
     monkeypatch.setattr(partition, "PIECE", 1)
-    monkeypatch.setattr(partition, "MEETING", 0)
+    monkeypatch.setattr(partition, "BARRIER", 0)
     monkeypatch.setattr(partition, "NUMBERS", 1)
     game = by_blocks(name)
     found = tiled(game)

@@ -20,7 +20,7 @@ import numpy as np
 
 from treeplex.cluster.connect import nodes
 from treeplex.engines.sharded.session import Cutting
-from treeplex.engines.sharded.shards import Given, LostError, Order, OutOfStepError, Stamp, payload
+from treeplex.engines.sharded.shards import LostError, Message, Order, OutOfStepError, Stamp, payload
 from treeplex.errors import Note, ParameterError, TreeplexError, quoted, within
 from treeplex.runs.transport import Keeper
 from treeplex.version import __version__
@@ -73,11 +73,11 @@ class RayShards:
             self._actors[k] = actor
         self._calls = [actor.call.options(num_returns=PIECES) for actor in self._actors]
 
-    def ask(self, stamp: Stamp, given: Sequence[Given]) -> list[Given]:
+    def ask(self, stamp: Stamp, messages: Sequence[Message]) -> list[Message]:
         """As ``Shards``: what is large and the same for all of them is sent once to each node."""
         try:
-            sent = {id(own): self._sent(own) for own in given}
-            asked = [call.remote(tuple(stamp), sent[id(own)]) for call, own in zip(self._calls, given, strict=True)]
+            sent = {id(own): self._sent(own) for own in messages}
+            asked = [call.remote(tuple(stamp), sent[id(own)]) for call, own in zip(self._calls, messages, strict=True)]
         except self._ray.exceptions.RayError as error:
             raise LostError(f"A call could not be sent ({_words(error)}).") from error
         return [whole(self._answer(k, references)) for k, references in enumerate(asked)]
@@ -90,9 +90,9 @@ class RayShards:
                     self._ray.kill(actor)
         self._actors, self._calls = [], []
 
-    def _sent(self, given: Given) -> Any:
+    def _sent(self, message: Message) -> Any:
         """In the call itself if it fits there, else in the object store."""
-        return dict(given) if payload(given) <= MESSAGE else self._ray.put(dict(given))
+        return dict(message) if payload(message) <= MESSAGE else self._ray.put(dict(message))
 
     def _new(self, order: Order) -> Any:
         remote = self._ray.remote(ShardWorker).options(
@@ -140,12 +140,12 @@ class ShardWorker:
         """When its part of the game is loaded: the number of its process."""
         return os.getpid()
 
-    def call(self, stamp: tuple[Any, ...], given: Given) -> tuple[Given, ...]:
+    def call(self, stamp: tuple[Any, ...], message: Message) -> tuple[Message, ...]:
         """As ``Keeper``; the answer is in pieces."""
-        return pieces(self._keeper.call(Stamp(*stamp), given))
+        return pieces(self._keeper.call(Stamp(*stamp), message))
 
 
-def pieces(answer: Given) -> tuple[Given, ...]:
+def pieces(answer: Message) -> tuple[Message, ...]:
     """An answer, arrays by name, in ``PIECES`` pieces; all is in the first if one message takes it, or not so many."""
     if not MESSAGE < payload(answer) <= PIECES * MESSAGE:
         return answer, *({} for _ in range(PIECES - 1))
@@ -153,7 +153,7 @@ def pieces(answer: Given) -> tuple[Given, ...]:
     return tuple({name: parts[k] for name, parts in cut.items()} for k in range(PIECES))
 
 
-def whole(answer: Sequence[Given]) -> Given:
+def whole(answer: Sequence[Message]) -> Message:
     """The answer that some pieces are of.
 
     >>> {name: array.tolist() for name, array in whole([{"a": np.arange(2)}, {"a": np.arange(1)}]).items()}

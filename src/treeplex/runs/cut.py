@@ -37,9 +37,9 @@ def cut(solver: Algorithm[Any, Any], request: Request, how: Cutting) -> Cutting:
 
 def describe(solver: Any, how: Cutting) -> None:
     """Report how the game is cut, if somebody listens."""
-    if how.told is not None:
+    if how.report is not None:
         engine = solver.engine
-        how.told(engine.session.describe(engine.parts, engine.predicted_bytes))
+        how.report(engine.session.describe(engine.parts, engine.predicted_bytes))
 
 
 class Patience:

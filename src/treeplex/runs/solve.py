@@ -143,7 +143,7 @@ class _Run:
             point, left = self.saved(), limits.left(patience.seconds)
 
     def _patience(self) -> Patience:
-        return Patience(None if self.request.cutting is None else self.request.cutting.told)
+        return Patience(None if self.request.cutting is None else self.request.cutting.report)
 
     def _once(self, point: Checkpoint[Any] | None, limits: Limits, patience: Patience) -> Solution:
         """Run, save checkpoints, and leave the answer."""

@@ -11,8 +11,8 @@ from treeplex.engines.sharded.shards import (
     BOARDS,
     RESTORE,
     START,
-    Given,
     LostError,
+    Message,
     Order,
     OutOfStepError,
     Shard,
@@ -42,9 +42,9 @@ class Keeper:
             )
         self._shard = open_shard(order)
         self._last: Stamp | None = None
-        self._answer: Given = {}
+        self._answer: Message = {}
 
-    def call(self, stamp: Stamp, given: Given) -> Given:
+    def call(self, stamp: Stamp, message: Message) -> Message:
         """The answer; of the same call again, the same answer, and nothing is done."""
         if stamp == self._last:
             return self._answer
@@ -52,7 +52,7 @@ class Keeper:
         if not begins and (self._last is None or stamp.run != self._last.run):
             raise OutOfStepError(f"A call of {stamp.run} was made to a shard that has not begun it.")
         self._last = None  # whoever fails has to begin anew
-        self._answer = self._shard.do(stamp, given)
+        self._answer = self._shard.do(stamp, message)
         self._last = stamp
         return self._answer
 
@@ -67,10 +67,10 @@ class LocalShards:
         """As ``Shards``."""
         self._keepers = self._keepers or [Keeper(order) for order in orders]
 
-    def ask(self, stamp: Stamp, given: Sequence[Given]) -> list[Given]:
+    def ask(self, stamp: Stamp, messages: Sequence[Message]) -> list[Message]:
         """As ``Shards``."""
         try:
-            return [keeper.call(stamp, own) for keeper, own in zip(self._keepers, given, strict=True)]
+            return [keeper.call(stamp, own) for keeper, own in zip(self._keepers, messages, strict=True)]
         except OutOfStepError as error:
             raise LostError(str(error)) from error
 

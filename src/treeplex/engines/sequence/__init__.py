@@ -1,1 +1,1 @@
-"""Treeplexes and a payoff operator: every full-width method, first-order methods, best responses."""
+"""Solving over treeplexes and a payoff operator: full-width methods, first-order methods and best responses."""

@@ -1,4 +1,4 @@
-"""What full-width iterations keep, and the rules by which their infosets learn: NamedTuples of arrays.
+"""State of full-width iterations, and the rules by which their infosets learn, as NamedTuples of arrays.
 
 The types of ``learner`` and ``rule`` choose the code when a kernel is compiled: ``cpu.learn``, ``reference.learn``.
 """
@@ -17,20 +17,23 @@ from treeplex.engines.sequence.partition import Partitions
 from treeplex.kernels.calls import RuleCall
 
 Numbers = npt.NDArray[Any]
-"""In the precision of the learners: float64 or float32."""
+"""Numbers in the precision of the learners: float64 or float32."""
 
 
 class Learner(NamedTuple):
-    """What CFR keeps for one player between iterations; all arrays [S], float64 or float32, modified in place."""
+    """State of CFR for one player between iterations; all arrays [S], float64 or float32, modified in place."""
 
     regret: npt.NDArray[Any]
-    average: npt.NDArray[Any]  # weighted sum of realization plans played
+    average: npt.NDArray[Any]  # weighted sum of the realization plans played
     strategy: npt.NDArray[Any]  # the current strategy
-    plan: npt.NDArray[Any]  # its realization plan
+    plan: npt.NDArray[Any]  # realization plan of the current strategy
 
 
 class Learner16(NamedTuple):
-    """As ``Learner``, with regrets in 16 bits: infoset i has regrets ``scale[i] * regret[first[i]:first[i + 1]]``."""
+    """State of CFR for one player with regrets in 16 bits.
+
+    Infoset i has the regrets ``scale[i] * regret[first[i]:first[i + 1]]``. Other fields are those of ``Learner``.
+    """
 
     regret: npt.NDArray[np.int16]  # [S]
     scale: npt.NDArray[np.float32]  # [I]
@@ -40,12 +43,12 @@ class Learner16(NamedTuple):
 
 
 class RuleLearner(NamedTuple):
-    """What CFR keeps for one player with a rule that is a function; float64 or float32, modified in place."""
+    """State of CFR for one player with a rule that is a function; float64 or float32, modified in place."""
 
-    memory: npt.NDArray[Any]  # [rows S] the rows of infoset i begin at rows * first[i]: [rows, A], as the rule has them
-    average: npt.NDArray[Any]  # [S] weighted sum of realization plans played
+    memory: npt.NDArray[Any]  # [rows S] the rule's [rows, A] numbers of infoset i begin at rows * first[i]
+    average: npt.NDArray[Any]  # [S] weighted sum of the realization plans played
     strategy: npt.NDArray[Any]  # [S] the current strategy
-    plan: npt.NDArray[Any]  # [S] its realization plan
+    plan: npt.NDArray[Any]  # [S] realization plan of the current strategy
 
 
 class Responder(NamedTuple):
@@ -58,28 +61,28 @@ class Responder(NamedTuple):
 class Matching(NamedTuple):
     """Regret matching in every infoset, with the discounts of a step."""
 
-    predict: float  # how much of the last instantaneous regret is expected to come again
+    predict: float  # fraction of the last instantaneous regret that is expected to come again
 
 
 class MatchingAgainstBestResponse(NamedTuple):
-    """Regret matching against an opponent who best responds to every strategy played."""
+    """Regret matching against an opponent who plays a best response to every strategy."""
 
     predict: float
     response: Floats  # [S] scratch: the player's own best response, as a realization plan
 
 
 class HedgeRule(NamedTuple):
-    """Hedge in every infoset of one player, as a walk that takes all exponentials at once: ``updates.hedge``."""
+    """Hedge in every infoset of one player, as a walk that computes all exponentials at once: ``updates.hedge``."""
 
     log_actions: Floats  # [I] ln |A|
-    payoff_range: float  # of the whole game
-    limit: Floats  # [I] the threshold, to be divided by sqrt(t + 1)
+    payoff_range: float  # range of payoffs of the whole game
+    limit: Floats  # [I] the threshold times sqrt(t + 1)
     rate: int  # VARIANCE or THEORY
 
 
 WalkedLearner = Learner | Learner16 | RuleLearner
 WalkedRule = Matching | MatchingAgainstBestResponse | HedgeRule | RuleCall
-"""What walks over infosets take: the last two rules with the last learner."""
+"""Rules of walks over infosets; the last two go with the last of the learners."""
 
 
 class SequenceForm(NamedTuple):
@@ -92,12 +95,12 @@ class SequenceForm(NamedTuple):
 
     @property
     def threads(self) -> int:
-        """How many work on it."""
+        """Number of threads that work on the game."""
         return 1 if self.partitions[0] is None else len(self.partitions[0].runs) - 1
 
 
 class InfosetRun(NamedTuple):
-    """A run of infosets of one treeplex that one thread walks over; without a partition, all of them."""
+    """A run of infosets of one treeplex for the walk of one thread; all infosets if there is no partition."""
 
     treeplex: Treeplex
     begin: int
@@ -106,16 +109,16 @@ class InfosetRun(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """What differs between iterations, one number each."""
+    """Numbers that differ between iterations, for T iterations."""
 
-    iteration: Floats  # [T] counted from 1
-    weight: Floats  # [T] of this iteration's strategies in the average
-    positive: Floats  # [T] what positive regret is multiplied by afterwards
-    negative: Floats  # [T] what negative regret is multiplied by afterwards
+    iteration: Floats  # [T] number of the iteration, from 1
+    weight: Floats  # [T] weight of the iteration's strategies in the average
+    positive: Floats  # [T] factor of positive regret after the iteration
+    negative: Floats  # [T] factor of negative regret after the iteration
 
 
 class Step(NamedTuple):
-    """The same for one iteration."""
+    """Numbers of one iteration; see ``Steps``."""
 
     iteration: float
     weight: float

@@ -1,6 +1,6 @@
 """Arrays over sequences on the CPU: walks over treeplexes, or tiles of 16 infosets where they pay.
 
-Both give the same bits, for any number of threads, so a checkpoint does not know how it was computed.
+Both give the same bits for any number of threads, so checkpoints do not depend on how they were computed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from treeplex.engines.sequence.learners import (
     Learners,
     Strategies,
     in_order,
-    in_places,
     initial_learners,
     initial_learners_16,
     normalised,
@@ -34,6 +33,7 @@ from treeplex.engines.sequence.learners import (
     sequence_form,
     steps,
     tiled_form,
+    to_tiles,
 )
 from treeplex.engines.sequence.partition import paying_walks
 from treeplex.engines.sequence.rules import (
@@ -58,29 +58,31 @@ from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
 
 Array = npt.NDArray[Any]
 
-OVERHEAD: Final = 20_000.0  # of one evaluation, in numbers read: calls from Python, small arrays; measured: 12,000
+OVERHEAD: Final = 20_000.0
+"""Fixed cost of an evaluation in numbers read: calls from Python, small arrays. Measured: 12,000."""
 
-CALLING_THREADS: Final = 3  # from so many on calls of Hedge are faster than its own walk, which takes 0.4 times as long
+CALLING_THREADS: Final = 3
+"""Number of threads from which calls of Hedge are faster than its own walk, which takes 0.4 times as long."""
 
 
 def sweep(game: CompiledGame) -> float:
-    """Numbers read by one pass over both players' sequences and the payoffs between them."""
+    """Amount of numbers read by one pass over both players' sequences and the payoffs between them."""
     return float(2 * game.operator.entries + 8 * sum(treeplex.sequences for treeplex in game.treeplexes))
 
 
 def require_finite(strategies: tuple[Array, Array], iteration: int) -> None:
-    """Reject strategies that are not numbers."""
+    """Raise SolverError if strategies contain NaN or infinity."""
     if not all(math.isfinite(strategy.sum()) for strategy in strategies):
         raise SolverError(f"The strategies contain NaN or infinity at iteration {iteration:,}.")
 
 
 def passes(scheme: Scheme) -> int:
-    """Passes over the whole tree per iteration: one per player if they alternate, else one for both."""
+    """Number of passes over the whole tree per iteration: one per player if they alternate, else one for both."""
     return 1 if scheme.turns == SIMULTANEOUS else 2
 
 
 class SequenceTables(NamedTuple):
-    """What the next iteration needs, in the game's order of sequences: the layout of a checkpoint."""
+    """State of a run in the game's order of sequences, which is also the layout of a checkpoint."""
 
     learners: Learners
     iteration: int
@@ -88,29 +90,29 @@ class SequenceTables(NamedTuple):
 
     @property
     def host(self) -> SequenceTables:
-        """Itself: what a checkpoint has."""
+        """These tables, which are already in the layout of a checkpoint."""
         return self
 
 
 class TiledTables(NamedTuple):
-    """What the next iteration needs, in tiles."""
+    """State of a run in tiles."""
 
-    tiled: TiledLearners  # in the places of tiles
-    place: tuple[Ints, Ints]  # [S] place of each sequence
+    tiled: TiledLearners  # by position in tiles
+    position: tuple[Ints, Ints]  # [S] position of each sequence
     iteration: int
-    form: TiledForm  # the game, and scratch: to allocate it takes as long as an iteration
-    earlier: Earlier = ()  # in the places of tiles
-    starts: tuple[Ints, Ints] | tuple[()] = ()  # of lanes: ``tiles.lanes``
+    form: TiledForm  # the game and scratch, whose allocation takes as long as an iteration
+    earlier: Earlier = ()  # by position in tiles
+    starts: tuple[Ints, Ints] | tuple[()] = ()  # first sequence of each lane: ``tiles.lanes``
 
     @property
     def learners(self) -> Learners:
-        """Copies in the game's order: what is reported and saved, whatever the order of tiles."""
-        return in_order(self.place, self.tiled)
+        """Copies of the learners in the game's order, to be reported and saved."""
+        return in_order(self.position, self.tiled)
 
     @property
     def host(self) -> SequenceTables:
-        """What a checkpoint has, in the game's order."""
-        earlier = self.earlier and (self.earlier[0][self.place[0]], self.earlier[1][self.place[1]])
+        """Copy of these tables in the game's order, the layout of a checkpoint."""
+        earlier = self.earlier and (self.earlier[0][self.position[0]], self.earlier[1][self.position[1]])
         return SequenceTables(self.learners, self.iteration, earlier)
 
 
@@ -142,7 +144,7 @@ class TabularProfile(Profile):
 
 
 class TiledProfile(Profile):
-    """Both players' strategies in the places of tiles, where they are evaluated fastest."""
+    """Both players' strategies by position in tiles, the fastest layout for evaluation."""
 
     def __init__(self, game: CompiledGame, tiled: InTiles) -> None:
         self.game, self.tiled = game, tiled
@@ -172,12 +174,12 @@ class SequenceEngine(Engine):
         return Cost(sweep(self.game), OVERHEAD + sweep(self.game))
 
     def check(self, scheme: Scheme) -> None:
-        """As ``Engine``: 16 bits have no room for predictions, nor for the memory of a rule that is a function."""
+        """As ``Engine``: 16 bits store neither predictions nor the memory of a rule that is a function."""
         if not STORAGES[self.storage].scaled:
             return
         kind = f"the rule '{scheme.rule.name}'" if isinstance(scheme.rule, Rule) else "predictive rules"
         if isinstance(scheme.rule, Rule) or scheme.rule.predict > 0.0:
-            legal = ", ".join(name for name, kept in STORAGES.items() if not kept.scaled)
+            legal = ", ".join(name for name, storage in STORAGES.items() if not storage.scaled)
             raise ParameterError(f"The 'storage' parameter must be one of {legal} with {kind}, got {self.storage!r}.")
 
     def tables(self, scheme: Scheme) -> SequenceTables:
@@ -205,7 +207,7 @@ class SequenceEngine(Engine):
         """Iterate while the weights are in one unit."""
         if scheme.order == PLAYED:
             return self._iterate(tables, scheme, steps(tables.iteration, iterations, scheme.weight, scheme.rule))
-        for _ in range(iterations):  # kernels add what is played: with weight zero, the rest is done here
+        for _ in range(iterations):  # kernels add the plan that is played: give them weight zero and add plans here
             now = steps(tables.iteration, 1, scheme.weight, scheme.rule)
             weight = float(now.weight[0])
             new = [scheme.adds_new(player, ALTERNATING) for player in (0, 1)]
@@ -219,81 +221,81 @@ class SequenceEngine(Engine):
         return tables
 
     def _iterate(self, tables: CpuTables, scheme: Scheme, now: Steps) -> CpuTables:
-        """One iteration for each of ``now``, whose weights are those of the strategies that are played."""
+        """Run one iteration for each of ``now``, whose weights are those of the strategies that are played."""
         done, rule, turns = tables.iteration + len(now.weight), scheme.rule, scheme.turns
         if isinstance(tables, SequenceTables) and isinstance(rule, Rule) and self._takes_arrays(rule):
             iterate(sequence_form(self.game), tables.learners, hedge_rules(self.game, rule), now, turns, None)
             return tables._replace(iteration=done)
-        placed = self._in_tiles(tables)
+        converted = self._in_tiles(tables)
         if isinstance(rule, Rule):
             rules: tuple[Matching | RuleCall, Matching | RuleCall] = rule_calls(self.game, rule)
         else:
             rules = Matching(rule.predict), Matching(rule.predict)
-        if isinstance(placed, TiledTables):
-            form, learners = placed.form, placed.tiled
-            calls = _by_lanes(rules, placed)
+        if isinstance(converted, TiledTables):
+            form, learners = converted.form, converted.tiled
+            calls = _by_lanes(rules, converted)
             share(form.threads, lambda worker: iterate_tiles(form, learners, calls, now, turns, worker))
         else:
-            walked, own = sequence_form(self.game, self.threads, self.storage), placed.learners
+            walked, own = sequence_form(self.game, self.threads, self.storage), converted.learners
             share(walked.threads, lambda worker: iterate(walked, own, rules, now, turns, worker))
         if isinstance(rule, Rule):
             check_calls(rule, [call for call in rules if isinstance(call, RuleCall)], tables.iteration, done)
-        return placed._replace(iteration=done)
+        return converted._replace(iteration=done)
 
     def _takes_arrays(self, rule: Rule) -> bool:
-        """Is the rule's own walk, which takes all exponentials at once, faster than calls of the rule by threads?"""
+        """Whether the rule's own walk, with all exponentials at once, is faster than calls of the rule by threads."""
         few = paying_walks(self.game, self.threads) < CALLING_THREADS
         return rule.form is not None and self.storage == "float64" and few
 
     def _in_tiles(self, tables: CpuTables) -> CpuTables:
-        """The same in tiles, where they pay."""
+        """Convert tables to tiles if tiles pay, else return them unchanged."""
         if isinstance(tables, TiledTables):
             return tables
         first, second = tables.learners
         if isinstance(first, Learner16) or isinstance(second, Learner16):
             return tables
-        found = tiled(self.game, self.storage)
-        if found is None:
+        tiled_game = tiled(self.game, self.storage)
+        if tiled_game is None:
             return tables
-        layouts, form = found.layouts, tiled_form(self.game, found, self.threads)
-        (one, two), learners = layouts, in_places(layouts, (first, second))
+        layouts, form = tiled_game.layouts, tiled_form(self.game, tiled_game, self.threads)
+        (one, two), learners = layouts, to_tiles(layouts, (first, second))
         earlier = tables.earlier and (laid(one, tables.earlier[0]), laid(two, tables.earlier[1]))
         starts = lanes(one, self.game.treeplexes[0].first), lanes(two, self.game.treeplexes[1].first)
-        return TiledTables(learners, (one.place, two.place), tables.iteration, form, earlier, starts)
+        return TiledTables(learners, (one.position, two.position), tables.iteration, form, earlier, starts)
 
     def profile(self, tables: CpuTables, scheme: Scheme, iterate: str) -> Profile:
-        """As ``Engine``; in exact tiles, where they pay.
+        """As ``Engine``; in float64 tiles where they pay.
 
-        Also of tables that were just unpacked: the value would be summed up in another order otherwise.
+        This also holds for tables that were just unpacked. Otherwise the value would be summed in another order.
         """
-        placed = self._in_tiles(tables) if self.storage == "float64" else tables
-        first, second = _learners(placed)
-        require_finite((first.strategy, second.strategy), placed.iteration)
+        converted = self._in_tiles(tables) if self.storage == "float64" else tables
+        first, second = _learners(converted)
+        require_finite((first.strategy, second.strategy), converted.iteration)
         if isinstance(scheme.rule, Rule) and scheme.rule.own:
-            check_strategies(scheme.rule, self.game, self.current(placed), placed.iteration)
-        if self.storage == "float64" and isinstance(placed, TiledTables):
+            check_strategies(scheme.rule, self.game, self.current(converted), converted.iteration)
+        if self.storage == "float64" and isinstance(converted, TiledTables):
             if iterate == "current":
                 strategies = first.strategy.copy(), second.strategy.copy()
-                return TiledProfile(self.game, InTiles(strategies, placed.place, placed.form))
+                return TiledProfile(self.game, InTiles(strategies, converted.position, converted.form))
             averages = first.average, second.average
-            return TiledProfile(self.game, normalised_in_tiles(placed.form, averages, placed.place))
+            return TiledProfile(self.game, normalised_in_tiles(converted.form, averages, converted.position))
         return TabularProfile(self.game, self.current(tables) if iterate == "current" else self.average(tables))
 
     def average(self, tables: CpuTables) -> Strategies:
-        """Average strategies in the game's order."""
-        places = tables.place if isinstance(tables, TiledTables) else None
-        return normalised(self.game, blocks.summed(_averages(tables), tables.earlier), places)
+        """Return the average strategies in the game's order."""
+        positions = tables.position if isinstance(tables, TiledTables) else None
+        return normalised(self.game, blocks.summed(_averages(tables), tables.earlier), positions)
 
     def current(self, tables: CpuTables) -> Strategies:
-        """The strategies to be played next, in the game's order."""
+        """Return the strategies of the next iteration, in the game's order."""
         first, second = _learners(tables)
         if isinstance(tables, TiledTables):
-            places = tables.place
-            return first.strategy[places[0]].astype(float), second.strategy[places[1]].astype(float)
+            positions = tables.position
+            return first.strategy[positions[0]].astype(float), second.strategy[positions[1]].astype(float)
         return first.strategy.astype(float), second.strategy.astype(float)
 
     def nodes(self, scheme: Scheme, iterations: int) -> int:
-        """As ``Engine``: every pass stands for a traversal of the whole tree."""
+        """As ``Engine``: every pass counts as a traversal of the whole tree."""
         return passes(scheme) * iterations * self.game.nodes
 
     def pack(self, tables: CpuTables, scheme: Scheme) -> Tensors:
@@ -311,7 +313,7 @@ class SequenceEngine(Engine):
 
 
 def _by_lanes(rules: tuple[Matching | RuleCall, Matching | RuleCall], tables: TiledTables) -> TiledRules:
-    """The same for tiles: each thread calls a rule with scratch of its own."""
+    """Convert rules for tiles: each thread calls a rule with scratch of its own."""
     return pair(
         TileCall(rule, starts, np.empty((tables.form.threads, len(rule.arguments))))
         if isinstance(rule, RuleCall)
@@ -334,11 +336,11 @@ def _rescale(tables: CpuTables, factor: float) -> None:
 
 
 def _learners(tables: CpuTables) -> Learners:
-    """Both players' learners where they are: in tiles, if the tables are."""
+    """Both players' learners in the layout of the tables, in tiles or in the game's order."""
     return tables.tiled if isinstance(tables, TiledTables) else tables.learners
 
 
 def _averages(tables: CpuTables) -> tuple[Array, Array]:
-    """Both players' arrays that iterations are added to, in the tables' own layout."""
+    """Both players' average arrays, to which iterations add, in the layout of the tables."""
     first, second = _learners(tables)
     return first.average, second.average

@@ -1,4 +1,4 @@
-"""The dilated entropy of a game's treeplexes, and scratch for what is done with it."""
+"""The dilated entropy of a game's treeplexes, and scratch for first-order methods that use it."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from treeplex.updates.exponential import LOWEST
 Scratch = TypeVar("Scratch", GapScratch, MirrorScratch)
 
 WEIGHTS: Final = {"kroer2015": KROER_2015, "kroer2020": KROER_2020, "farina2021": FARINA_2021}
-"""Weight schemes by name; with M(I) the largest norm of what begins at infoset I:
+"""Weight schemes by name, where M(I) is the largest norm of what begins at infoset I:
 
 kroer2015: 2^(height + 1) M(I). Kroer, Waugh, Kılınç-Karzan & Sandholm, "Faster first-order methods for extensive-form
 game solving", EC 2015. Convex of modulus 1 / (number of infosets) in the 1-norm.
-kroer2020: 2 + 2 max_a (sum of the weights right below a). The same authors, "Faster algorithms for extensive-form game
-solving via improved smoothing functions", Mathematical Programming 2020. Modulus 1 / M.
+kroer2020: 2 + 2 max_a (sum of the weights right below a). Kroer, Waugh, Kılınç-Karzan & Sandholm, "Faster algorithms
+for extensive-form game solving via improved smoothing functions", Mathematical Programming 2020. Modulus 1 / M.
 farina2021: M(I). Farina, Kroer & Sandholm, "Better regularization for sequential decision spaces", EC 2021.
 Modulus 1 / M.
 """
 
 
 def scheme(name: object) -> int:
-    """The number of a weight scheme."""
+    """Return the number of a weight scheme; ParameterError if there is none of this name."""
     if not isinstance(name, str) or name not in WEIGHTS:
         raise ParameterError(f"The 'weights' parameter must be one of {', '.join(WEIGHTS)}, got {name!r}.")
     return WEIGHTS[name]
@@ -52,12 +52,12 @@ _KNOWN: WeakKeyDictionary[CompiledGame, dict[int, tuple[tuple[Entropy, Entropy],
 
 
 def entropies(game: CompiledGame, kind: int) -> tuple[Entropy, Entropy]:
-    """Both players' dilated entropies."""
+    """Return both players' dilated entropies."""
     return _known(game, kind)[0]
 
 
 def moduli(game: CompiledGame, kind: int) -> tuple[float, float]:
-    """How strongly convex they are in the 1-norm, by their authors' theorems."""
+    """Moduli of strong convexity of both entropies in the 1-norm, by their authors' theorems."""
     return _known(game, kind)[1]
 
 
@@ -70,22 +70,22 @@ def smoothing_guess(game: CompiledGame, kind: int) -> float:
 def first_order_players(
     game: CompiledGame, kind: int, operator: Operator | TreeOperator
 ) -> tuple[FirstOrderPlayer, FirstOrderPlayer]:
-    """What first-order methods are told about both players."""
+    """Return the input of first-order methods for both players."""
     return pair(map(FirstOrderPlayer, game.treeplexes, operator, (1.0, -1.0), entropies(game, kind)))
 
 
 def spread(game: CompiledGame, kind: int) -> float:
-    """Both players' weight(I) ln |A(I)|, over infosets that begin the game: how large entropies are."""
+    """Sum of weight(I) ln |A(I)| over both players' first infosets, which measures how large the entropies are."""
     pairs = zip(game.treeplexes, entropies(game, kind), strict=True)
     return float(sum((own.weight * own.log_actions)[treeplex.parent == 0].sum() for treeplex, own in pairs))
 
 
 def centres(game: CompiledGame, kind: int, strategies: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
-    """The dual points G with respond(G) = ``strategies`` and d*(G) = 0: gradients of the dilated entropy there.
+    """Dual points G with respond(G) = ``strategies`` and d*(G) = 0: gradients of the dilated entropy there.
 
         G(I, a) = weight(I) ln b(a) + sum over own infosets J right below (I, a) of weight(J) ln |A(J)|
-    and the same sum at the empty sequence. Probabilities up to exp(``LOWEST``), which responses have for zero, count as
-    that.
+    and this sum alone at the empty sequence. Responses have exp(``LOWEST``) instead of zero, so lower probabilities
+    count as exp(``LOWEST``).
     """
     return pair(
         _centre(treeplex, entropy, strategy)
@@ -101,13 +101,13 @@ def _centre(treeplex: Treeplex, entropy: Entropy, strategy: Floats) -> Floats:
 
 
 def prox_scratch(treeplex: Treeplex) -> ProxScratch:
-    """Scratch of smoothed best responses."""
+    """Allocate scratch for smoothed best responses."""
     sequences, infosets = treeplex.sequences, treeplex.infosets
     return ProxScratch(np.zeros(sequences), np.empty(sequences), np.empty(infosets), np.empty(infosets))
 
 
 def new_scratch(form: type[Scratch], treeplex: Treeplex) -> Scratch:
-    """Scratch of a method for one player."""
+    """Allocate scratch of one player for a method."""
     return form(prox_scratch(treeplex), *(np.empty(treeplex.sequences) for _ in form._fields[1:]))
 
 

@@ -1,4 +1,4 @@
-"""What first-order methods keep: excessive gap technique, mirror prox and optimistic mirror descent."""
+"""State and scratch of first-order methods: excessive gap technique, mirror prox, optimistic mirror descent."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ KROER_2015: Final = 0  # weight schemes of the dilated entropy
 KROER_2020: Final = 1
 FARINA_2021: Final = 2
 
-LONGEST_STEP: Final = 0.5  # of the excessive gap technique
-SHORTEST_STEP: Final = 1e-12  # of the longest: taken untested, so that rounding cannot halve steps for ever
+LONGEST_STEP: Final = 0.5  # largest step of the excessive gap technique
+SHORTEST_STEP: Final = 1e-12  # over the longest; accepted untested, so that rounding cannot halve steps forever
 LAG: Final = 0.5  # weight of the lag in the bound of optimistic mirror descent
-ROUNDING: Final = 1e-13  # what a smoothed value may be wrong by, relative to the numbers it is added up from
-STEP_GROWTH: Final = 1.1  # how much longer the next step may be than the last
+ROUNDING: Final = 1e-13  # error of a smoothed value, relative to the numbers that it is the sum of
+STEP_GROWTH: Final = 1.1  # largest ratio of a step to the one before
 
 
 class Entropy(NamedTuple):
@@ -25,7 +25,7 @@ class Entropy(NamedTuple):
 
     weight: Floats  # [I] beta
     log_actions: Floats  # [I] ln |A|
-    order: Ints  # [I] infosets by height: those with no own infoset below them first
+    order: Ints  # [I] infosets by height, from those with no own infoset below them
     level: Ints  # [L + 1] where each height begins in ``order``
 
 
@@ -39,7 +39,7 @@ class ProxScratch(NamedTuple):
 
 
 class FirstOrderPlayer(NamedTuple):
-    """What first-order methods are told about one player."""
+    """Input of first-order methods for one player."""
 
     treeplex: Treeplex
     side: Side | TreeSide  # the payoff operator, as the player's gradients need it
@@ -48,11 +48,11 @@ class FirstOrderPlayer(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """What the excessive gap technique keeps for one player; all arrays [S], modified in place."""
+    """State of the excessive gap technique for one player; all arrays [S], modified in place."""
 
     plan: Floats  # the realization plan that converges
-    gradient: Floats  # against the opponent's plan
-    response: Floats  # the smoothed best response to it
+    gradient: Floats  # the gradient against the opponent's plan
+    response: Floats  # the smoothed best response to this gradient
 
 
 class GapScratch(NamedTuple):
@@ -67,38 +67,38 @@ class GapScratch(NamedTuple):
 
 
 GapPlayer = tuple[FirstOrderPlayer, Gap, GapScratch]
-"""All of one player that the excessive gap technique works with."""
+"""Input, state and scratch of one player for the excessive gap technique."""
 
 
 class Terms(NamedTuple):
-    """What a step of the excessive gap technique must keep to."""
+    """Conditions that the steps of the excessive gap technique satisfy."""
 
-    slack: float  # what the gap may be above zero by, for rounding
-    least: float  # where smoothing stops to shrink
-    adaptive: bool  # are steps as long as the gap allows? else as theory has them
-    limit: Floats  # [1] of gradients by walks, see ``TreeSide``; modified in place
-    cut: float  # gradients of step t are cut at this over t; 0: they are exact
+    slack: float  # largest gap above zero that counts as rounding
+    least: float  # smallest smoothing
+    adaptive: bool  # whether steps are as long as the gap allows; else they are those of the theory
+    limit: Floats  # [1] limit of gradients by walks, see ``TreeSide``; modified in place
+    cut: float  # the limit of step t is this over t; 0: gradients are exact
 
 
 class Pace(NamedTuple):
-    """How far smoothing has come; modified in place."""
+    """Current smoothing, gap and step of both players; modified in place."""
 
     smoothing: Floats  # [2] mu of each player
-    value: Floats  # [2] of the smoothed best responses to the plans; their sum is the excessive gap, not positive
+    value: Floats  # [2] values of the smoothed best responses to the plans; their sum, the excessive gap, is at most 0
     step: Floats  # [1] tau of the next step
 
 
 class Mirror(NamedTuple):
-    """What mirror prox and optimistic mirror descent keep for one player; all arrays [S], modified in place."""
+    """State of mirror prox and optimistic mirror descent for one player; all arrays [S], modified in place."""
 
-    dual: Floats  # gradients met so far, each times its step
-    response: Floats  # the smoothed best response to them
-    predicted: Floats  # the gradient expected next
-    average: Floats  # plans played, each times its step
+    dual: Floats  # sum of all gradients so far, each times its step
+    response: Floats  # the smoothed best response to this sum
+    predicted: Floats  # the predicted next gradient
+    average: Floats  # sum of the plans played, each times its step
 
 
 class MirrorScratch(NamedTuple):
-    """Scratch of the same for one player; all arrays [S]."""
+    """Scratch of mirror prox and optimistic mirror descent for one player; all arrays [S]."""
 
     prox: ProxScratch
     moved: Floats
@@ -108,12 +108,12 @@ class MirrorScratch(NamedTuple):
 
 
 MirrorPlayer = tuple[FirstOrderPlayer, Mirror, MirrorScratch]
-"""All of one player that they work with."""
+"""Input, state and scratch of one player for mirror prox and optimistic mirror descent."""
 
 
 class Rate(NamedTuple):
-    """How fast they learn; modified in place."""
+    """Step sizes of mirror prox and optimistic mirror descent; modified in place."""
 
-    step: Floats  # [1] of the next iteration
-    growth: Floats  # [1] how much longer the one after that may be
-    bound: Floats  # [1] the potential, or what stands for it; it never grows
+    step: Floats  # [1] step of the next iteration
+    growth: Floats  # [1] factor by which the step after that may be longer
+    bound: Floats  # [1] the potential, or with optimism the potential plus ``LAG`` times the lag; it never grows

@@ -1,4 +1,4 @@
-"""Learners before their first iteration, in every storage, and the strategies in them."""
+"""Learners before their first iteration, in every storage, and strategies made from them."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from treeplex.updates.schedules import Schedule, discounts_at, weights_at
 Strategies = tuple[Floats, Floats]
 """Both players' behavioural strategies: one probability per sequence, in the game's order."""
 
-Kept = TypeVar("Kept", bound=Learner | RuleLearner)
+AnyLearner = TypeVar("AnyLearner", bound=Learner | RuleLearner)
 Learners = tuple[Learner | Learner16 | RuleLearner, Learner | Learner16 | RuleLearner]
-"""Both players', of one kind."""
+"""Learners of both players, of one kind."""
 
 
 def uniform_strategies(game: CompiledGame) -> tuple[Strategies, Strategies]:
-    """Both players' uniform strategies, and their realization plans."""
+    """Return both players' uniform strategies, and their realization plans."""
     first, second = game.treeplexes
     strategies = normalised(game, (np.zeros(first.sequences), np.zeros(second.sequences)))
     plans = np.empty(first.sequences), np.empty(second.sequences)
@@ -41,7 +41,7 @@ def uniform_strategies(game: CompiledGame) -> tuple[Strategies, Strategies]:
 
 
 def initial_learners(game: CompiledGame, dtype: npt.DTypeLike = np.float64) -> tuple[Learner, Learner]:
-    """No regret, uniform strategies."""
+    """Return learners with no regret and uniform strategies."""
     return pair(
         Learner(np.zeros(len(plan), dtype), np.zeros(len(plan), dtype), strategy.astype(dtype), plan.astype(dtype))
         for strategy, plan in zip(*uniform_strategies(game), strict=True)
@@ -49,7 +49,7 @@ def initial_learners(game: CompiledGame, dtype: npt.DTypeLike = np.float64) -> t
 
 
 def initial_learners_16(game: CompiledGame, storage: str = "int16") -> tuple[Learner16, Learner16]:
-    """The same with regrets as whole numbers with a scale."""
+    """Return learners with no regret and uniform strategies, whose regrets are whole numbers with a scale."""
     return pair(
         Learner16(learner.regret.astype(storage), np.zeros(treeplex.infosets, dtype=np.float32), *learner[1:])
         for treeplex, learner in zip(game.treeplexes, initial_learners(game), strict=True)
@@ -57,60 +57,66 @@ def initial_learners_16(game: CompiledGame, storage: str = "int16") -> tuple[Lea
 
 
 def normalised(
-    game: CompiledGame, weights: tuple[npt.NDArray[Any], npt.NDArray[Any]], places: tuple[Ints, Ints] | None = None
+    game: CompiledGame, weights: tuple[npt.NDArray[Any], npt.NDArray[Any]], positions: tuple[Ints, Ints] | None = None
 ) -> Strategies:
-    """Strategies in proportion to non-negative weights, such as sums of realization plans; perhaps in ``places``."""
+    """Strategies in proportion to non-negative weights, such as sums of realization plans.
+
+    The weights are in the game's order, or in ``positions`` if these are given.
+    """
     strategies = scratch(game)
     for player, (treeplex, own, out) in enumerate(zip(game.treeplexes, weights, strategies, strict=True)):
-        if places is None:
+        if positions is None:
             walks.normalise(treeplex, own.astype(np.float64, copy=False), out)
         else:
-            walks.normalise(treeplex, own[places[player]].astype(np.float64, copy=False), out)
+            walks.normalise(treeplex, own[positions[player]].astype(np.float64, copy=False), out)
     return strategies
 
 
 class InTiles(NamedTuple):
-    """Both players' strategies in the places of tiles: how they are evaluated fastest."""
+    """Both players' strategies by position in tiles, the fastest layout for evaluation."""
 
     strategies: Strategies  # [P]
-    places: tuple[Ints, Ints]  # [S] of each sequence
-    form: TiledForm  # of float64
+    positions: tuple[Ints, Ints]  # [S] position of each sequence
+    form: TiledForm  # in float64
 
     @property
     def in_order(self) -> Strategies:
-        """In the game's order."""
-        (first, second), places = self.strategies, self.places
-        return first[places[0]], second[places[1]]
+        """Both players' strategies in the game's order."""
+        (first, second), positions = self.strategies, self.positions
+        return first[positions[0]], second[positions[1]]
 
 
-def normalised_in_tiles(form: TiledForm, weights: tuple[Floats, Floats], places: tuple[Ints, Ints]) -> InTiles:
-    """As ``normalised``, of weights in tiles."""
+def normalised_in_tiles(form: TiledForm, weights: tuple[Floats, Floats], positions: tuple[Ints, Ints]) -> InTiles:
+    """Strategies in tiles, in proportion to non-negative weights in tiles."""
     strategies = np.empty(len(weights[0])), np.empty(len(weights[1]))
     normalise_tiles(form.tiles, weights, strategies)
-    return InTiles(strategies, places, form)
+    return InTiles(strategies, positions, form)
 
 
 def scratch(game: CompiledGame, dtype: npt.DTypeLike = np.float64) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """An uninitialised number for each sequence."""
+    """Allocate an uninitialised number for each sequence of both players."""
     return np.empty(game.treeplexes[0].sequences, dtype), np.empty(game.treeplexes[1].sequences, dtype)
 
 
 def sequence_form(game: CompiledGame, threads: int = 1, storage: str = "float64") -> SequenceForm:
-    """A game as iterations need it, with scratch of its own; ``threads``: as ``partitions``."""
+    """Build the form of a game that iterations need, with scratch of its own; ``threads``: as in ``partitions``."""
     values = scratch(game, np.float32 if storage == "float32" else np.float64)
     return SequenceForm(game.treeplexes, operator_in(game, storage), partitions(game, threads), values)
 
 
-def tiled_form(game: CompiledGame, found: TiledGame, threads: int = 1) -> TiledForm:
-    """A game in tiles as iterations need it, with scratch of its own; ``threads``: at most, 0 for all cores."""
-    (first, second), rows, blocks, storage, roots = found
-    by_blocks = 1 if blocks[0] is None else paying(first.places, threads)
-    shared = runs(found, threads, by_blocks)
+def tiled_form(game: CompiledGame, tiled_game: TiledGame, threads: int = 1) -> TiledForm:
+    """Build the tiled form of a game that iterations need, with scratch of its own.
+
+    ``threads``: largest number of threads, 0 for all cores.
+    """
+    (first, second), rows, blocks, storage, roots = tiled_game
+    by_blocks = 1 if blocks[0] is None else paying(first.positions, threads)
+    shared = runs(tiled_game, threads, by_blocks)
     count = shared[0].up.shape[1] - 1
     widest = max(int(np.diff(layout.tiles.first).max(initial=1)) for layout in (first, second))
-    values = [aligned(0 if blocks[0] is None else layout.places, storage) for layout in (first, second)]
-    worth = [aligned(len(layout.tiles.parent) + LANES, np.float64) for layout in (first, second)]
-    for numbers in worth:
+    values = [aligned(0 if blocks[0] is None else layout.positions, storage) for layout in (first, second)]
+    lane_values = [aligned(len(layout.tiles.parent) + LANES, np.float64) for layout in (first, second)]
+    for numbers in lane_values:
         numbers[-LANES:] = -0.0
     reached = [np.ones(len(layout.tiles.first) - 1, np.int8) for layout in (first, second)]
     return TiledForm(
@@ -120,49 +126,51 @@ def tiled_form(game: CompiledGame, found: TiledGame, threads: int = 1) -> TiledF
         partitions_for(game, by_blocks),
         shared,
         (values[0], values[1]),
-        (worth[0], worth[1]),
+        (lane_values[0], lane_values[1]),
         (reached[0], reached[1]),
         aligned(count * widest * LANES, storage).reshape(count, -1),
         roots,
     )
 
 
-def in_places(layouts: tuple[TileLayout, TileLayout], learners: tuple[Kept, Kept]) -> tuple[Kept, Kept]:
-    """Learners in the game's order, in tiles; the memory of a rule stays as it is."""
+def to_tiles(
+    layouts: tuple[TileLayout, TileLayout], learners: tuple[AnyLearner, AnyLearner]
+) -> tuple[AnyLearner, AnyLearner]:
+    """Move learners from the game's order to tiles; the memory of a rule stays as it is."""
     return pair(
         learner._replace(**{name: laid(own, getattr(learner, name)) for name in learner._fields if name != "memory"})
         for own, learner in zip(layouts, learners, strict=True)
     )
 
 
-def in_order(places: tuple[Ints, Ints], learners: tuple[Kept, Kept]) -> tuple[Kept, Kept]:
-    """Copies of learners in tiles, in the game's order."""
+def in_order(positions: tuple[Ints, Ints], learners: tuple[AnyLearner, AnyLearner]) -> tuple[AnyLearner, AnyLearner]:
+    """Copy learners from tiles to the game's order."""
     return pair(
         learner._replace(
-            **{name: array.copy() if name == "memory" else array[place] for name, array in learner._asdict().items()}
+            **{name: array.copy() if name == "memory" else array[position] for name, array in learner._asdict().items()}
         )
-        for place, learner in zip(places, learners, strict=True)
+        for position, learner in zip(positions, learners, strict=True)
     )
 
 
 def steps(done: int, count: int, weight: Schedule, minimizer: Minimizer | Rule | None = None) -> Steps:
-    """What the next ``count`` iterations are told; without a minimizer of the family nothing is discounted."""
+    """Schedule of the next ``count`` iterations; without a minimizer of the family nothing is discounted."""
     iteration = numbered(done, count)
     family = RegretMatching() if minimizer is None or isinstance(minimizer, Rule) else minimizer
     return Steps(iteration, weights_at(weight, iteration), *discounts_at(family, iteration))
 
 
 def numbered(done: int, count: int) -> Floats:
-    """The numbers of the next ``count`` iterations."""
+    """Numbers of the next ``count`` iterations, counted from 1."""
     return np.arange(done + 1, done + count + 1, dtype=np.float64)
 
 
 _CONVERTED: WeakKeyDictionary[CompiledGame, Operator] = WeakKeyDictionary()
-"""The payoff operators of games in float32; they go when the game goes."""
+"""Payoff operators in float32, by game; an operator is freed with its game."""
 
 
 def operator_in(game: CompiledGame, storage: str) -> Operator:
-    """The payoff operator with its numbers in float32 if learners have theirs so, else in float64."""
+    """Return the payoff operator in float32 if ``storage`` is float32, else in float64."""
     if storage != "float32":
         return game.operator
     if game not in _CONVERTED:

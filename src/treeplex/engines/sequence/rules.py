@@ -1,4 +1,4 @@
-"""Rules that are functions on compiled games: what they begin with, how kernels call them, what they must leave."""
+"""Rules that are functions, on compiled games: their initial memory, their calls by kernels, and checks of results."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from treeplex.updates.thresholds import hedge_threshold
 
 
 def payoff_range(game: CompiledGame) -> float:
-    """What rules take their constants from: 2 max |u|."""
+    """Range of payoffs 2 max |u|, from which rules derive their constants."""
     return 2.0 * game.largest_payoff
 
 
 def rule_learners(game: CompiledGame, rule: Rule, dtype: npt.DTypeLike) -> tuple[RuleLearner, RuleLearner]:
-    """The rule's own memory before the first iteration, uniform strategies."""
+    """Learners before the first iteration, with the rule's initial memory and uniform strategies."""
     memories = rule_memories(game, rule, dtype)
     learners = zip(memories, initial_learners(game, dtype), strict=True)
     return pair(RuleLearner(memory, *learner[1:]) for memory, learner in learners)
@@ -39,10 +39,10 @@ def rule_learners(game: CompiledGame, rule: Rule, dtype: npt.DTypeLike) -> tuple
 def rule_memories(
     game: CompiledGame, rule: Rule, dtype: npt.DTypeLike = np.float64
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Both players' memory before the first iteration, in the game's order."""
+    """Memory of both players before the first iteration, in the game's order."""
     constants, ranges = rule.constants_of(payoff_range(game)), payoff_ranges(game) if rule.ranged else (None, None)
     return pair(
-        initial_memory(rule, *places(treeplex), constants, dtype, below)
+        initial_memory(rule, *infoset_layout(treeplex), constants, dtype, below)
         for treeplex, below in zip(game.treeplexes, ranges, strict=True)
     )
 
@@ -53,7 +53,7 @@ _RANGES: WeakKeyDictionary[CompiledGame, tuple[Floats, Floats]] = WeakKeyDiction
 def payoff_ranges(game: CompiledGame) -> tuple[Floats, Floats]:
     """[I] Delta(I) of both players' infosets, from the history tree, which may be too large for memory.
 
-    Where nothing is at stake it is the range of the whole game.
+    Where Delta(I) is zero, it is replaced by the range of the whole game.
     """
     if game not in _RANGES:
         widest = payoff_range(game) or 1.0
@@ -61,13 +61,13 @@ def payoff_ranges(game: CompiledGame) -> tuple[Floats, Floats]:
     return _RANGES[game]
 
 
-def places(treeplex: Treeplex) -> tuple[Ints, Ints, int]:
-    """Where infosets begin, how many actions they have, and how many sequences there are."""
+def infoset_layout(treeplex: Treeplex) -> tuple[Ints, Ints, int]:
+    """First sequence and number of actions of each infoset, and the number of sequences."""
     return treeplex.first[:-1], treeplex.actions, treeplex.sequences
 
 
 def hedge_rules(game: CompiledGame, rule: Rule) -> tuple[HedgeRule, HedgeRule]:
-    """Hedge of both players, for walks that take all exponentials at once."""
+    """Hedge for both players, for walks that compute all exponentials at once."""
     form: HedgeForm = rule.form
     widest = payoff_range(game) or 1.0
     return pair(
@@ -77,12 +77,15 @@ def hedge_rules(game: CompiledGame, rule: Rule) -> tuple[HedgeRule, HedgeRule]:
 
 
 def hedge_numbers(treeplex: Treeplex, memory: Floats) -> tuple[Floats, Floats, Floats]:
-    """Regrets [S], and means and squares [I] of values, of ``updates.hedge``; zeros where its step is by theory."""
-    first, actions, sequences = places(treeplex)
+    """Regrets [S], and means and squares [I] of values, of ``updates.hedge``.
+
+    Means and squares are zero where the step size is that of the theory.
+    """
+    first, actions, sequences = infoset_layout(treeplex)
     rows, regret = len(memory) // sequences, np.zeros(sequences)
     begin = rows * first.astype(np.int64)
-    places_of = np.repeat(begin - first, actions) + np.arange(1, sequences)
-    regret[1:] = memory[places_of]
+    indices = np.repeat(begin - first, actions) + np.arange(1, sequences)
+    regret[1:] = memory[indices]
     if rows == 2:
         return regret, np.zeros(len(actions)), np.zeros(len(actions))
     return regret, memory[begin + actions], memory[begin + 2 * actions]
@@ -97,9 +100,9 @@ def initial_memory(
     dtype: npt.DTypeLike = np.float64,
     ranges: Floats | None = None,
 ) -> npt.NDArray[Any]:
-    """[rows S] The memory of infosets that have ``actions`` and begin at ``first`` [I], in any order.
+    """[rows S] Initial memory of infosets with ``actions`` [I] that begin at ``first`` [I], in any order.
 
-    ``ranges``: [I] of payoffs below each infoset, for a rule that needs them.
+    ``ranges`` [I]: ranges of the payoffs below each infoset, for a rule that needs them.
     """
     if ranges is None:
         rule.without_ranges("samplers and parts of a game that is cut")
@@ -115,34 +118,34 @@ def initial_memory(
 
 
 def _last_row(rule: Rule, first: Ints, actions: Ints) -> Ints:
-    """[I] where the last row of each infoset's memory begins."""
+    """[I] First index of the last row of each infoset's memory."""
     return rule.memory * first.astype(np.int64) + (rule.memory - 1) * actions
 
 
 def check_memories(game: CompiledGame, rule: Rule, memories: Sequence[npt.NDArray[Any]]) -> None:
-    """Check restored memories of a rule that is not a user's: ValueError unless their numbers are finite.
+    """Check restored memories of a built-in rule: ValueError unless their numbers are finite.
 
-    Ranges of payoffs below infosets are those of the game, whatever a file says.
+    Ranges of payoffs below infosets come from the game and not from the file.
     """
     for player, memory in enumerate(memories if not rule.own else ()):
         checked("memory", memory, memory.dtype, None, -LARGEST, LARGEST)
         if rule.ranged:
-            first, actions, _ = places(game.treeplexes[player])
+            first, actions, _ = infoset_layout(game.treeplexes[player])
             memory[_last_row(rule, first, actions)] = payoff_ranges(game)[player]
 
 
 def rule_calls(game: CompiledGame, rule: Rule) -> tuple[RuleCall, RuleCall]:
-    """How kernels call a rule, for each player."""
+    """Return the calls by which kernels apply a rule, for each player."""
     return pair(rule.call(payoff_range(game), int(treeplex.actions.max(initial=1))) for treeplex in game.treeplexes)
 
 
 def check_calls(rule: Rule, calls: Iterable[RuleCall], done: int, upto: int) -> None:
-    """ParameterError if a call has failed in the iterations after ``done``, up to ``upto``."""
+    """Raise ParameterError if a call has failed in the iterations after ``done``, up to ``upto``."""
     rule.check(calls, f"in iterations {done + 1:,} to {upto:,}")
 
 
 def check_strategies(rule: Rule, game: CompiledGame, strategies: Strategies, iteration: int) -> None:
-    """Reject a rule that has left anything but probabilities."""
+    """Raise ParameterError if the rule's strategies are not probabilities."""
     for player, (treeplex, strategy) in enumerate(zip(game.treeplexes, strategies, strict=True)):
         if not treeplex.infosets:
             continue

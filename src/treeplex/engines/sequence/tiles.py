@@ -1,19 +1,19 @@
 """Tiles: infosets of equal shape side by side, so that one instruction of the processor serves 16 of them.
 
-A *tile* is up to 16 infosets (``LANES``) of one height and one number of actions; a *slice* is one action of all of
-them, a vector of 16 sequences. Tiles lie one after the other, slices of a tile too, so sequence a of the infoset in
-lane l of tile t is in *place* 16 (first[t] + a) + l. Height is the number of own decisions below an infoset: tiles
-of equal height do not need each other, bottom-up nor top-down, and those of no height are by far the most.
+A *tile* is up to 16 infosets (``LANES``) of one height and one number of actions. A *slice* is one action of all of
+them, a vector of 16 sequences. Tiles lie one after the other, and so do the slices of a tile. So sequence a of the
+infoset in lane l of tile t has the *position* 16 (first[t] + a) + l. Height is the number of own decisions below an
+infoset. Tiles of equal height do not depend on each other, neither bottom-up nor top-down. Most tiles have height 0.
 
-What is summed up over rows of various lengths, payoffs and child infosets, is stored by slices as well: entry k of 16
-rows is a vector, and short rows are filled up to the longest of their slice. Infosets of a class are sorted by the
-lengths of their rows, which leaves little to fill, and otherwise stay in the game's order, in which hands of a public
-state are neighbours: what they ask of the opponent is in the same cache lines.
+Payoffs and child infosets are summed over rows of various lengths. They are stored by slices as well: entry k of 16
+rows is a vector, and short rows are padded to the longest of their slice. Infosets of a class are sorted by the lengths
+of their rows, which leaves little padding. Otherwise they stay in the game's order, where hands of a public state are
+neighbours, so that they read the opponent's numbers from the same cache lines.
 
 Every number is computed by the same operations in the same order as by walks over the game's own arrays
-(``cpu.learn``), so not a bit differs; and none is written by two threads.
+(``cpu.learn``), so not a bit differs. No number is written by two threads.
 
-Slice 0 belongs to nobody: the empty sequence is in place 0, and place 1, which is always 0, stands for what fills up.
+Slice 0 belongs to no infoset. The empty sequence is at position 0. Position 1 is always 0, and padding refers to it.
 """
 
 from __future__ import annotations
@@ -33,36 +33,39 @@ from treeplex.kernels.jit import kernel
 from treeplex.kernels.vectors import LANES
 
 BITS: Final = LANES.bit_length() - 1
-NOWHERE: Final = 1  # the place of a number that is always 0
+NOWHERE: Final = 1  # the position of a number that is always 0
 FILLED: Final = 3.0
-"""Tiles are used up to so many numbers in them for one in the game. Measured: 1.3 take 0.4 of the time, 4.5 over 1."""
-SMALL: Final = 2**16  # places that fit in 16 bits
-LARGEST: Final = 2**15 - 1  # units that do
-SAMPLE: Final = 4096  # numbers in which a common unit is looked for
-PARTS: Final = 12  # the least of them may be up to so many units
+"""Largest ratio of numbers in tiles to numbers in the game for which tiles are used.
 
-Column = npt.NDArray[Any]  # places in 16 bits, or in 32
+Measured: with a ratio of 1.3 tiles take 0.4 of the time of walks, with 4.5 they take more than walks.
+"""
+SMALL: Final = 2**16  # number of positions that fit in 16 bits
+LARGEST: Final = 2**15 - 1  # number of units that fits in 16 bits
+SAMPLE: Final = 4096  # number of payoffs in which a common unit is searched
+PARTS: Final = 12  # the least payoff of the sample is at most so many units
+
+Column = npt.NDArray[Any]  # positions in 16 bits, or in 32
 
 
 class Tiles(NamedTuple):
-    """One player's treeplex in T tiles of B - 1 slices and P = 16 B places."""
+    """One player's treeplex in T tiles of B - 1 slices and P = 16 B positions."""
 
     first: Ints  # [T + 1] first slice of each tile; first[0] = 1, first[T] = B
-    parent: Ints  # [16 T] place of the sequence above each infoset
-    start: Ints  # [B + 1] where the children of each slice begin, counted in vectors
+    parent: Ints  # [16 T] position of the sequence above each infoset
+    start: Ints  # [B + 1] first children of each slice, counted in vectors
     child: Ints  # [16 start[B]] lanes of child infosets, the last in the game first; 16 T: none
 
 
 class TileLayout(NamedTuple):
-    """Tiles, and where the sequences are in them."""
+    """Tiles, and the positions of the sequences in them."""
 
     tiles: Tiles
     bounds: Ints  # [heights + 1] first tile of each height
-    place: Ints  # [S] place of each sequence
+    position: Ints  # [S] position of each sequence
 
     @property
-    def places(self) -> int:
-        """``P``."""
+    def positions(self) -> int:
+        """Number of positions, P."""
         return LANES * int(self.tiles.first[-1])
 
 
@@ -70,29 +73,29 @@ Layouts = tuple[TileLayout, TileLayout]
 
 
 class TiledRows(NamedTuple):
-    """One player's rows of the payoff matrix by slices, in own payoffs: those of player 1 with their sign changed.
+    """One player's rows of the payoff matrix by slices, in own payoffs: player 1's have their sign changed.
 
-    An entry is read as often as it is used, so its bytes decide. Payoffs are whole numbers of chips, mostly, times
-    probabilities that are whole numbers of one of them; where all are multiples of one number to the last bit, they
-    take 2 bytes instead of 8, and where there are not too many places, so do columns.
+    An entry is read once per use, so its size decides the speed. Payoffs are mostly whole numbers of chips times
+    probabilities that are multiples of one number. If all payoffs are multiples of one number to the last bit, they
+    take 2 bytes instead of 8. If there are few enough positions, columns also take 2 bytes.
     """
 
-    start: Ints  # [B + 1] where the entries of each slice begin, counted in vectors
-    column: Column  # [16 start[B]] place of the opponent's sequence
-    data: npt.NDArray[Any]  # [16 start[B]] in units: whole numbers of 16 bits, or in the precision of the learners
+    start: Ints  # [B + 1] first entries of each slice, counted in vectors
+    column: Column  # [16 start[B]] position of the opponent's sequence
+    data: npt.NDArray[Any]  # [16 start[B]] payoffs in units, as 16-bit integers or in the precision of the learners
     unit: float
 
 
 class Root(NamedTuple):
-    """What is above all tiles of one player: the empty sequence."""
+    """Payoffs and first infosets of one player's empty sequence, which is above all tiles."""
 
-    column: Ints  # places of the opponent's sequences that end the game without a move of this player's
-    data: Floats  # what that pays the player; nothing with an operator of blocks
-    lane: Ints  # of the first infosets, the last in the game first
+    column: Ints  # positions of the opponent's sequences that end the game without a move of this player
+    data: Floats  # payoffs of these sequences to the player; empty with an operator of blocks
+    lane: Ints  # lanes of the first infosets, the last in the game first
 
 
 PlacedSide = BlockRows | RankedRows | PlacedClassRows
-"""One player's rows of an operator that is not a matrix, with places in tiles in place of sequences."""
+"""One player's rows of an operator that is not a matrix, with positions in tiles instead of sequences."""
 
 Dealt = (
     tuple[BlockRows, BlockRows]
@@ -100,26 +103,26 @@ Dealt = (
     | tuple[PlacedClassRows, PlacedClassRows]
     | tuple[None, None]
 )
-"""Both players' rows of an operator that is not a matrix, with places instead of sequences; None: there are slices."""
+"""Both players' rows of an operator that is not a matrix, with positions instead of sequences; None: it is a matrix."""
 
 
 class TiledGame(NamedTuple):
-    """Both players'."""
+    """Tiles and payoffs of both players."""
 
     layouts: Layouts
     rows: tuple[TiledRows, TiledRows]  # empty with an operator of blocks
     blocks: Dealt
-    storage: str  # of learners: float64 or float32
+    storage: str  # storage of the learners: float64 or float32
     roots: tuple[Root, Root]
 
 
 _LAYOUTS: WeakKeyDictionary[CompiledGame, Layouts | None] = WeakKeyDictionary()
 _TILED: WeakKeyDictionary[CompiledGame, dict[str, TiledGame]] = WeakKeyDictionary()
-"""By storage; both go when the game goes."""
+"""Tiled games by game and storage. This table and the layouts are freed with their game."""
 
 
 def tiled(game: CompiledGame, storage: str = "float64") -> TiledGame | None:
-    """A game in tiles, for learners in float64 or float32; None where tiles do not pay."""
+    """Convert a game to tiles, for learners in float64 or float32; None if tiles do not pay."""
     if game not in _LAYOUTS:
         _LAYOUTS[game] = _paying(game)
     layouts = _LAYOUTS[game]
@@ -132,38 +135,38 @@ def tiled(game: CompiledGame, storage: str = "float64") -> TiledGame | None:
 
 
 def _paying(game: CompiledGame) -> Layouts | None:
-    """Both players' layouts, if tiles are full enough."""
-    found: list[TileLayout] = []
-    numbers, places = 0, 0
+    """Return both players' layouts, or None if tiles have too much padding."""
+    layouts: list[TileLayout] = []
+    numbers, positions = 0, 0
     for treeplex, side in zip(game.treeplexes, game.operator, strict=True):
         entries = row_lengths(side) if isinstance(side, Csr) else np.zeros(treeplex.sequences, dtype=np.int32)
         layout = lay_out(treeplex, entries)
         numbers += treeplex.sequences + int(entries.sum(dtype=np.int64))
-        places += layout.places + LANES * int(_starts(layout.tiles.first, layout.place, entries)[-1])
-        found.append(layout)
-    return (found[0], found[1]) if places <= FILLED * numbers else None
+        positions += layout.positions + LANES * int(_starts(layout.tiles.first, layout.position, entries)[-1])
+        layouts.append(layout)
+    return (layouts[0], layouts[1]) if positions <= FILLED * numbers else None
 
 
 def lay_out(treeplex: Treeplex, entries: Ints) -> TileLayout:
-    """Cut a treeplex into tiles; ``entries`` [S] is how many payoffs each sequence has."""
+    """Cut a treeplex into tiles; ``entries`` [S] is the number of payoffs of each sequence."""
     first, parent = treeplex
     infosets, sequences = treeplex.infosets, treeplex.sequences
     height, amount, shape, children = measured(treeplex, entries)
     order = np.lexsort((shape, amount, treeplex.actions, height))
     slices, bounds = np.ones(infosets + 1, dtype=np.int32), np.zeros(int(height.max(initial=-1)) + 2, dtype=np.int32)
-    home, place = np.empty(infosets, dtype=np.int32), np.zeros(sequences, dtype=np.int32)
-    count = _number(first, order, height, slices, bounds, home, place)
+    home, position = np.empty(infosets, dtype=np.int32), np.zeros(sequences, dtype=np.int32)
+    count = _number(first, order, height, slices, bounds, home, position)
     slices, above = slices[: count + 1].copy(), aligned(LANES * count, np.int32)
     children[0] = 0
-    start = _starts(slices, place, children)
+    start = _starts(slices, position, children)
     child = aligned(LANES * int(start[-1]), np.int32)
     above[:], child[:] = NOWHERE, LANES * count
-    _hang(parent, home, place, start, np.zeros(sequences, dtype=np.int32), above, child)
-    return TileLayout(Tiles(slices, above, start, child), bounds, place)
+    _hang(parent, home, position, start, np.zeros(sequences, dtype=np.int32), above, child)
+    return TileLayout(Tiles(slices, above, start, child), bounds, position)
 
 
 def measured(treeplex: Treeplex, entries: Ints) -> tuple[Ints, Ints, npt.NDArray[np.uint64], Ints]:
-    """Height, length of all rows and a hash of the lengths of every infoset; children of every sequence."""
+    """Measure infosets [I]: height, total length of rows, and a hash of these lengths; children of sequences [S]."""
     height, amount = np.zeros(treeplex.infosets, dtype=np.int32), np.zeros(treeplex.infosets, dtype=np.int32)
     shape, children = np.zeros(treeplex.infosets, dtype=np.uint64), np.zeros(treeplex.sequences, dtype=np.int32)
     _measure(*treeplex, entries, children, height, amount, shape)
@@ -171,18 +174,21 @@ def measured(treeplex: Treeplex, entries: Ints) -> tuple[Ints, Ints, npt.NDArray
 
 
 def lanes(layout: TileLayout, first: Ints) -> Ints:
-    """[16 T] First sequence of the infoset in each lane; -1: no infoset. ``first`` [I + 1]: of all infosets."""
-    head = layout.place[first[:-1]]
+    """[16 T] First sequence of the infoset in each lane; -1: no infoset.
+
+    ``first`` [I + 1]: first sequence of every infoset of the game.
+    """
+    head = layout.position[first[:-1]]
     tile = np.searchsorted(layout.tiles.first, head // LANES, side="right") - 1
-    found = np.full(len(layout.tiles.parent), -1, dtype=np.int32)
-    found[LANES * tile + head % LANES] = first[:-1]
-    return found
+    sequences = np.full(len(layout.tiles.parent), -1, dtype=np.int32)
+    sequences[LANES * tile + head % LANES] = first[:-1]
+    return sequences
 
 
 def laid(layout: TileLayout, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Numbers of the sequences [S] in their places [P]; zeros elsewhere."""
-    out = aligned(layout.places, numbers.dtype)
-    out[layout.place] = numbers
+    """Copy numbers of the sequences [S] to their positions [P]; other positions are zero."""
+    out = aligned(layout.positions, numbers.dtype)
+    out[layout.position] = numbers
     return out
 
 
@@ -203,42 +209,42 @@ def _converted(game: CompiledGame, layouts: Layouts, storage: str) -> TiledGame:
 
 
 def _root(game: CompiledGame, player: int, layouts: Layouts) -> Root:
-    treeplex, side, (tiles, _, place) = game.treeplexes[player], game.operator[player], layouts[player]
-    heads = place[treeplex.first[:-1][treeplex.parent == 0][::-1]]
+    treeplex, side, (tiles, _, position) = game.treeplexes[player], game.operator[player], layouts[player]
+    heads = position[treeplex.first[:-1][treeplex.parent == 0][::-1]]
     tile = np.searchsorted(tiles.first, heads // LANES, side="right") - 1
     lane = (LANES * tile + heads % LANES).astype(np.int32)
     if not isinstance(side, Csr):
         return Root(np.zeros(0, np.int32), np.zeros(0), lane)
     entries = slice(int(side.start[0]), int(side.start[1]))
     paid = side.data[entries] if player == 0 else -side.data[entries]
-    return Root(layouts[1 - player].place[side.column[entries]], paid, lane)
+    return Root(layouts[1 - player].position[side.column[entries]], paid, lane)
 
 
 def _moved(operator: DealtOperator, player: int, layouts: Layouts, dtype: npt.DTypeLike) -> PlacedSide:
-    """One player's rows of an operator of blocks, with places instead of sequences and numbers of ``dtype``."""
+    """One player's rows of an operator of blocks, with positions instead of sequences and numbers of ``dtype``."""
     own, other = layouts[player], layouts[1 - player]
     if isinstance(operator, ClassBlocks):
-        moved = placed(operator, (layouts[0].place, layouts[1].place))[player]
+        moved = placed(operator, (layouts[0].position, layouts[1].position))[player]
     else:
         side = operator[player]
-        moved = side._replace(sequence=_places(own, side.sequence), other=_places(other, side.other))
+        moved = side._replace(sequence=_positions(own, side.sequence), other=_positions(other, side.other))
     numbers = {key: array.astype(dtype) for key, array in moved._asdict().items() if array.dtype == np.float64}
     return moved._replace(**numbers)
 
 
 def _sliced(side: Csr, player: int, own: TileLayout, other: TileLayout, dtype: npt.DTypeLike) -> TiledRows:
-    start = _starts(own.tiles.first, own.place, row_lengths(side))
+    start = _starts(own.tiles.first, own.position, row_lengths(side))
     size, unit = LANES * int(start[-1]), common_unit(side.data)
     numbers = side.data if player == 0 else -side.data
     numbers = numbers.astype(dtype) if unit is None else np.rint(numbers / unit).astype(np.int16)
-    column, data = aligned(size, np.uint16 if other.places <= SMALL else np.int32), aligned(size, numbers.dtype)
+    column, data = aligned(size, np.uint16 if other.positions <= SMALL else np.int32), aligned(size, numbers.dtype)
     column[:] = NOWHERE
-    fill(side.start, side.column, numbers, own.place, other.place, BITS, start, column, data)
+    fill(side.start, side.column, numbers, own.position, other.position, BITS, start, column, data)
     return TiledRows(start, column, data, unit or 1.0)
 
 
 def common_unit(numbers: Floats) -> float | None:
-    """A number of which all are multiples by whole numbers of 16 bits, to the last bit; None: there is none."""
+    """Find a unit of which all numbers are 16-bit integer multiples, to the last bit; None if there is none."""
     some = np.abs(numbers[:SAMPLE])
     least = float(some.min(initial=np.inf, where=some > 0.0))
     for part in range(1, PARTS + 1) if least < np.inf else ():
@@ -254,20 +260,20 @@ def _multiples(numbers: Floats, unit: float) -> bool:
 
 
 def row_lengths(side: Csr) -> Ints:
-    """[S] payoffs of each sequence; what is paid without a move of one's own teaches nothing."""
+    """[S] Number of payoffs of each sequence, 0 for the empty one: payoffs without an own move teach nothing."""
     lengths = np.diff(side.start)
     lengths[0] = 0
     return lengths
 
 
-def _places(layout: TileLayout, sequence: Ints) -> Ints:
-    return np.where(sequence < 0, -1, layout.place[sequence]).astype(np.int32)
+def _positions(layout: TileLayout, sequence: Ints) -> Ints:
+    return np.where(sequence < 0, -1, layout.position[sequence]).astype(np.int32)
 
 
-def _starts(first: Ints, place: Ints, lengths: Ints) -> Ints:
-    """[B + 1] where the rows of each slice begin, as long as its longest."""
+def _starts(first: Ints, position: Ints, lengths: Ints) -> Ints:
+    """[B + 1] First entries of each slice, counted in vectors: its rows are padded to the longest."""
     start = np.zeros(int(first[-1]) + 1, dtype=np.int32)
-    longest_rows(place, lengths, BITS, start[1:])
+    longest_rows(position, lengths, BITS, start[1:])
     return np.cumsum(start, dtype=np.int32)
 
 
@@ -278,7 +284,7 @@ def _starts(first: Ints, place: Ints, lengths: Ints) -> Ints:
 def _measure(
     first: Ints, parent: Ints, entries: Ints, children: Ints, height: Ints, amount: Ints, shape: npt.NDArray[np.uint64]
 ) -> None:
-    """As ``measured``; the last four are modified in place."""
+    """Measure infosets and sequences for ``measured``; the last four arrays are modified in place."""
     owner = np.full(len(children), -1, dtype=np.int32)
     for infoset in range(len(parent)):
         owner[first[infoset] : first[infoset + 1]] = infoset
@@ -297,8 +303,11 @@ def _measure(
 
 
 @kernel
-def _number(first: Ints, order: Longs, height: Ints, slices: Ints, bounds: Ints, home: Ints, place: Ints) -> int:
-    """Infosets in ``order`` to lanes of tiles; returns the number of tiles. The last four are modified in place."""
+def _number(first: Ints, order: Longs, height: Ints, slices: Ints, bounds: Ints, home: Ints, position: Ints) -> int:
+    """Assign infosets in ``order`` to lanes of tiles and return the number of tiles.
+
+    The last four arrays are modified in place.
+    """
     tiles, lane, actions, tall = 0, LANES, 0, 0
     for infoset in order:
         if lane == LANES or first[infoset + 1] - first[infoset] != actions or height[infoset] != tall:
@@ -308,39 +317,42 @@ def _number(first: Ints, order: Longs, height: Ints, slices: Ints, bounds: Ints,
             bounds[tall + 1] = tiles
         home[infoset] = LANES * (tiles - 1) + lane
         for action in range(actions):
-            place[first[infoset] + action] = LANES * (slices[tiles - 1] + action) + lane
+            position[first[infoset] + action] = LANES * (slices[tiles - 1] + action) + lane
         lane += 1
     return tiles
 
 
 @kernel
-def longest_rows(place: Ints | Longs, lengths: Ints, bits: int, longest: Ints) -> None:
-    """The longest row of each slice of 2^bits rows; ``longest`` is modified in place."""
-    for s in range(1, len(place)):
-        b = place[s] >> bits
+def longest_rows(position: Ints | Longs, lengths: Ints, bits: int, longest: Ints) -> None:
+    """Find the longest row of each slice of 2^bits rows; ``longest`` is modified in place."""
+    for s in range(1, len(position)):
+        b = position[s] >> bits
         longest[b] = max(longest[b], lengths[s])
 
 
 @kernel
-def _hang(parent: Ints, home: Ints, place: Ints, start: Ints, hung: Ints, above: Ints, child: Ints) -> None:
-    """Parents of lanes and children of places; ``above``, ``child`` and ``hung``, zeros at first, are modified."""
+def _hang(parent: Ints, home: Ints, position: Ints, start: Ints, hung: Ints, above: Ints, child: Ints) -> None:
+    """Write parents of lanes to ``above`` and children of positions to ``child``; ``hung`` [S] must be zeros at first.
+
+    These three arrays are modified in place.
+    """
     for infoset in range(len(parent) - 1, -1, -1):
         s = parent[infoset]
-        above[home[infoset]] = place[s]
+        above[home[infoset]] = position[s]
         if s > 0:
-            child[LANES * (start[place[s] // LANES] + hung[s]) + place[s] % LANES] = home[infoset]
+            child[LANES * (start[position[s] // LANES] + hung[s]) + position[s] % LANES] = home[infoset]
             hung[s] += 1
 
 
 @kernel
 def fill(
-    row: Ints, columns: Ints, numbers: npt.NDArray[Any], place: Ints | Longs, other: Ints | Longs, bits: int,
+    row: Ints, columns: Ints, numbers: npt.NDArray[Any], position: Ints | Longs, other: Ints | Longs, bits: int,
     start: Ints | Longs, column: Column, data: npt.NDArray[Any],
 ) -> None:  # fmt: skip
-    """Rows of a sparse matrix into slices of 2^bits rows; the last two are modified in place."""
+    """Copy the rows of a sparse matrix into slices of 2^bits rows; the last two arrays are modified in place."""
     lanes = 1 << bits
-    for s in range(1, len(place)):
-        at = lanes * start[place[s] >> bits] + (place[s] & (lanes - 1))
+    for s in range(1, len(position)):
+        at = lanes * start[position[s] >> bits] + (position[s] & (lanes - 1))
         for entry in range(row[s], row[s + 1]):
             column[at], data[at] = other[columns[entry]], numbers[entry]
             at += lanes

@@ -1,4 +1,7 @@
-"""The payoff operator as walks over the history tree that stop where chance and the opponent hardly come."""
+"""The payoff operator as truncated walks over the history tree.
+
+A walk stops where chance and the opponent have too little probability of arriving.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from treeplex.engines.sequence.cpu.oracle import TreeOperator, TreeSide
 
 
 def tree_operator(game: CompiledGame) -> TreeOperator:
-    """Both players' sides, with a limit and a count of their own."""
+    """Return the operator of a game, with a limit and a count of its own; both players' sides share them."""
     tree = paths(game).tree
     depth = len(tree.levels)
     node, next_, own, other = (np.empty(depth, dtype=np.int32) for _ in range(4))

@@ -1,1 +1,1 @@
-"""A game cut into a trunk, which one engine iterates here, and shards, whose engines are somewhere else."""
+"""Engines for a game that is cut into a trunk, which is iterated here, and shards, which workers iterate."""

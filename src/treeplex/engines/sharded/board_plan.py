@@ -1,4 +1,4 @@
-"""Which boards each worker of a spot that is cut has, what memory that takes, and what will be on the wire."""
+"""Plan of a hold'em spot that is cut: boards of each worker, their memory, and the bytes they exchange."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from treeplex.updates.storage import STORAGES
 
 
 def planned(game: HoldemGame, storage: str, beside: int, cutting: Cutting) -> list[BoardRun]:
-    """Which boards each worker has: so that the largest part is as small as can be."""
+    """Divide the boards among workers, so that the largest part is as small as possible.
+
+    Raises ParameterError if the workers do not have the memory.
+    """
     work, most = board_work(game), cutting.memory
     fewest = min(cutting.workers, len(work))
     for count in range(fewest, (fewest if most is None else len(work)) + 1):
@@ -36,13 +39,13 @@ def planned(game: HoldemGame, storage: str, beside: int, cutting: Cutting) -> li
     each = [BoardRun(board, board + 1) for board in range(len(work))]
     need = max(shard_memory(game, storage, beside, run, cutting.threads) for run in each)
     raise ParameterError(
-        f"One board of {game.name} with all below it takes a worker of {sized(need)}, but workers have"
-        f" {sized(most or 0)}; give more with worker_memory, or storage=int16."
+        f"One board of {game.name} with all boards below it takes a worker of {sized(need)}, but workers have"
+        f" {sized(most or 0)}; give more worker_memory, or storage=int16."
     )
 
 
 def ordered(game: HoldemGame, inner: Engine, scheme: Scheme, cutting: Cutting, runs: Sequence[BoardRun]) -> list[Order]:
-    """What each worker is told to make."""
+    """Return the order for the shard of each worker."""
     common = {
         "spot": game.spot.summary(),
         "locks": [lock._asdict() for lock in game.locks],
@@ -55,9 +58,10 @@ def ordered(game: HoldemGame, inner: Engine, scheme: Scheme, cutting: Cutting, r
 
 
 def exchanged(game: HoldemGame, runs: Sequence[BoardRun], storage: str, player: int) -> int:
-    """Bytes that a pass of ``player`` sends to all shards and receives: reach of roots, and what boards are worth.
+    """Bytes that a pass of ``player`` sends to all shards and receives: reach of roots, and values of boards.
 
-    The former goes to every shard as it is; so many shards more cost so much more, but the latter stays what it is.
+    The reach goes to every shard, so each shard adds its size. Each value is received once, however many shards there
+    are.
     """
     size, blocks, first = np.dtype(STORAGES[storage].work).itemsize, blocks_of(game.streets[1]), game.streets[0]
     wide = int(game.boards[0].hands[1 - player].start[-1])
@@ -67,12 +71,15 @@ def exchanged(game: HoldemGame, runs: Sequence[BoardRun], storage: str, player: 
 
 
 def device_exchange(game: HoldemGame, runs: Sequence[BoardRun], storage: str, player: int) -> int:
-    """The same between GPUs: reach of chance nodes goes to every shard, values come once."""
+    """Bytes that a pass of ``player`` exchanges between GPUs.
+
+    The reach of chance nodes goes to every shard, and each value is received once.
+    """
     size, roots = np.dtype(STORAGES[storage].work).itemsize, game.streets[1].roots
     wide = int(game.boards[0].hands[1 - player].start[-1])
     return len(runs) * roots * (size * wide + 1) + size * roots * int(game.boards[1].hands[player].start[-1])
 
 
 def shard_memory(game: HoldemGame, storage: str, beside: int, run: BoardRun, threads: int) -> int:
-    """Bytes that a worker takes for a run of boards."""
+    """Bytes that a worker needs for a run of boards."""
     return PROCESS + part_of(game, run).memory(storage, beside, threads)

@@ -1,4 +1,4 @@
-"""A shard of a spot that is cut: a run of boards of the second street with all below them."""
+"""A shard of a hold'em spot that is cut: a run of boards of the second street with all boards below them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from treeplex.engines.boards.part import BoardPart, carry_part
 from treeplex.engines.open import open_engine
 from treeplex.engines.protocol import Execution, packed
 from treeplex.engines.sharded.session import opened_part
-from treeplex.engines.sharded.shards import BEST, Given, Order, Shard
+from treeplex.engines.sharded.shards import BEST, Message, Order, Shard
 from treeplex.games.holdem.locks import make_locks
 from treeplex.games.holdem.spot import make_spot
 from treeplex.tensors import Tensors, check, leaves
 
 
 class BoardShard(Shard):
-    """Keeps what is learned on its boards and below, on a CPU or in the memory of a GPU."""
+    """Learners of a run of boards and of all boards below, on a CPU or in the memory of a GPU."""
 
     def __init__(self, order: Order) -> None:
         words, scheme = order.words, order.scheme
@@ -31,7 +31,7 @@ class BoardShard(Shard):
         self.part: BoardPart = engine.part(scheme, self.run)
         self.tables = self.part.tables()
 
-    def start(self, given: Given) -> None:
+    def start(self, message: Message) -> None:
         """As ``Shard``."""
         self.tables = self.part.tables()
 
@@ -39,25 +39,25 @@ class BoardShard(Shard):
         """As ``Shard``."""
         return packed([*leaves(self.part.host(self.tables), "state")])
 
-    def learn(self, player: int, t: int, given: Given) -> Given:
+    def learn(self, player: int, t: int, message: Message) -> Message:
         """As ``Shard``."""
         part = self.part
         if player == 0:
             part.rescale(self.tables, t)
         step = part.learning(self.tables, player, t)
-        values = part.below(step, given["entry"], given["alive"])
+        values = part.below(step, message["entry"], message["alive"])
         part.check(step)
         if player == 1:
             self.tables = part.fold(self.tables._replace(iteration=t))
         return {"found": values}
 
-    def answer(self, phase: str, player: int, given: Given) -> Given:
+    def answer(self, phase: str, player: int, message: Message) -> Message:
         """As ``Shard``: a best response, or the value of the strategies."""
-        sources = self.part.sources(self.tables, given["iterate"])
+        sources = self.part.sources(self.tables, message["iterate"])
         step = self.part.playing(sources, player, layout.BEST if phase == BEST else layout.VALUE)
-        return {"found": self.part.below(step, given["entry"], given["alive"])}
+        return {"found": self.part.below(step, message["entry"], message["alive"])}
 
-    def restore(self, files: Sequence[Given]) -> None:
+    def restore(self, files: Sequence[Message]) -> None:
         """As ``Shard``."""
         tables = self.part.host_tables()._replace(iteration=self.iteration)
         for file in files:

@@ -1,7 +1,7 @@
-"""A hold'em spot that is cut after its first street: turn boards of a flop, or river boards of a turn.
+"""A hold'em spot that is cut after its first street, into turn boards of a flop or river boards of a turn.
 
-The trunk is the first street. A shard has a run of boards of the second street with all below them: see
-``engines.boards.cut``, which says why the bits are those of the whole spot.
+The trunk is the first street. A shard has a run of boards of the second street with all boards below them.
+``engines.boards.cut`` explains why the bits are those of the whole spot.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from treeplex.tensors import Tensors, check, leaves
 
 
 class ShardedSpotProfile(HoldemProfile):
-    """Strategies that are where the shards are."""
+    """Strategies of a spot that stay in the memory of the trunk and the shards."""
 
     def __init__(self, engine: ShardedBoards, tables: Tables, iterate: str) -> None:
         self.engine, self.tables, self.iterate, self.game = engine, tables, iterate, engine.game
@@ -41,12 +41,12 @@ class ShardedSpotProfile(HoldemProfile):
         return self.engine.values(self.tables, self.iterate, passes)
 
     def host(self) -> Profile:
-        """As ``Profile``: itself, since strategies stay where they are."""
+        """As ``Profile``: this profile itself, since strategies stay in the shards."""
         return self
 
     @property
     def trunk(self) -> SpotProfile:
-        """The strategies of the first street."""
+        """Profile of the strategies of the first street."""
         engine = self.engine
         sources = engine.trunk.host_sources(self.tables, self.iterate)
         return SpotProfile(engine.game, sources, engine.trunk.frozen, engine.storage, 1)
@@ -54,7 +54,7 @@ class ShardedSpotProfile(HoldemProfile):
 
 @dataclass(frozen=True, eq=False)
 class ShardedBoards(ShardedEngine):
-    """The trunk of a spot that is cut; its tables have the first street alone."""
+    """The trunk of a spot that is cut; its tables have only the first street."""
 
     inner: SpotEngine
     scheme: Scheme
@@ -64,12 +64,12 @@ class ShardedBoards(ShardedEngine):
 
     @property
     def game(self) -> HoldemGame:
-        """The whole spot."""
+        """The whole spot, trunk and shards."""
         return self.inner.game
 
     @property
     def backend(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """As the engine of one machine."""
+        """Backend of the engine for one machine, which shards also use."""
         return self.inner.backend
 
     @cached_property
@@ -78,11 +78,11 @@ class ShardedBoards(ShardedEngine):
         return self.inner.part(self.scheme, FIRST_STREET)
 
     def memory(self, scheme: Scheme) -> int:
-        """Bytes that a solve takes on one machine."""
+        """Bytes that solving the whole spot takes on one machine."""
         return self.inner.memory(scheme)
 
     def tables(self, scheme: Scheme) -> Tables:
-        """As ``Engine``, in all shards."""
+        """As ``Engine``, and in all shards."""
         self.session.start()
         return self.trunk.tables()
 
@@ -107,12 +107,12 @@ class ShardedBoards(ShardedEngine):
         values = np.zeros((len(passes), max(len(self.game.weights(player)) for player in (0, 1))))
         for row, (player, mode) in zip(values, passes, strict=True):
             phase = f"{BEST if mode == layout.BEST else VALUE} {iterate}"
-            worth = self._through(trunk.playing(sources, player, mode), player, phase, words, tables.iteration)[0]
-            row[: len(worth)] = worth
+            hand_values = self._through(trunk.playing(sources, player, mode), player, phase, words, tables.iteration)[0]
+            row[: len(hand_values)] = hand_values
         return values
 
     def _through(self, step: BoardPass, player: int, phase: str, words: Mapping[str, Any], iteration: int) -> Floats:
-        """Down the trunk, through all shards at once, and up again."""
+        """Run a pass down the trunk, through all shards at once, and up again."""
 
         def ask(entry: Array, alive: Array) -> list[tuple[int, int, Array]]:
             sent = {"entry": entry, "alive": alive, **words}
@@ -126,12 +126,12 @@ class ShardedBoards(ShardedEngine):
         return ShardedSpotProfile(self, tables, iterate)
 
     def pack(self, tables: Tables, scheme: Scheme) -> Tensors:
-        """As ``Engine``: shards write files of their own first."""
+        """As ``Engine``: first all shards write files of their own."""
         manifest = self.session.save(tables.iteration)
         return packed([*leaves(self.trunk.host(tables), "trunk")]) | manifest
 
     def unpack(self, tensors: Mapping[str, Array], scheme: Scheme) -> Tables:
-        """As ``Engine``, from shards however many they were, or from what one machine has saved."""
+        """As ``Engine``, from the files of any number of shards, or from the checkpoint of one machine."""
         if MANIFEST in tensors:
             files = files_of(tensors, self.session.folder)
             tables = self.trunk.unpacked(tensors, "trunk")
@@ -146,23 +146,23 @@ class ShardedBoards(ShardedEngine):
 
     @property
     def parts(self) -> str:
-        """What is where: the beginning of a sentence that goes on with the number of workers."""
+        """Number of boards, as the beginning of a sentence that continues with the number of workers."""
         return f"{len(self.game.boards[1].texture)} {self.game.streets[1].name} boards over"
 
     @property
     def predicted_bytes(self) -> int:
-        """Bytes sent and received per iteration, counted before."""
+        """Bytes sent and received per iteration, counted in advance."""
         count = device_exchange if self.backend == "cuda" else exchanged
         return sum(count(self.game, self.runs, self.storage, player) for player in (0, 1))
 
     @property
     def files(self) -> dict[str, str]:
-        """What workers write into the run folder."""
-        return {"shards/": "the strategies below the cut: a file of each worker"}
+        """Files that workers write into the run folder, with descriptions."""
+        return {"shards/": "the strategies below the cut, one file per worker"}
 
 
 def cut_spot(inner: SpotEngine, scheme: Scheme, cutting: Cutting, folder: Path | None) -> ShardedBoards:
-    """Cut a spot into as many shards as there are workers; rejected if they do not have the memory."""
+    """Cut a spot into at most as many shards as there are workers; raise if they do not have the memory."""
     game = inner.game
     if len(game.streets) == 1:
         raise ParameterError("The option 'cluster' needs a flop or a turn: after the river there is nothing to cut.")
@@ -175,7 +175,7 @@ def cut_spot(inner: SpotEngine, scheme: Scheme, cutting: Cutting, folder: Path |
 def join_spot(
     game: HoldemGame, storage: str, scheme: Scheme, tensors: Mapping[str, Array], folder: Path | None
 ) -> Tensors:
-    """The checkpoint of a spot that was cut, as one machine saves it."""
+    """Convert the checkpoint of a spot that was cut to the checkpoint of one machine."""
     trunk = BoardPart(game, storage, 1, scheme, FIRST_STREET).unpacked(tensors, "trunk")
     tables = HandTables(new_learners(game, storage, scheme), trunk.iteration)
     for file in files_of(tensors, folder):

@@ -1,4 +1,4 @@
-"""A trunk or shard of a compiled game that is cut: what is learnt there, and whole checkpoints."""
+"""A trunk or shard of a compiled game that is cut: its learners, and conversion to whole checkpoints."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from treeplex.engines.sequence.engine import SequenceEngine
 from treeplex.engines.sequence.learners import steps
 from treeplex.engines.sequence.rules import initial_memory
 from treeplex.engines.sharded.session import files_of, opened_part
-from treeplex.engines.sharded.shards import Given
+from treeplex.engines.sharded.shards import Message
 from treeplex.kernels.calls import RuleCall
 from treeplex.tensors import Tensors, check
 from treeplex.updates.blocks import due, fold
@@ -34,10 +34,10 @@ SIGNS: Final = (1.0, -1.0)
 
 
 class SequencePart:
-    """A trunk or shard with what is learnt there: learners, and scratch."""
+    """Learners and scratch of a trunk or shard."""
 
     def __init__(self, sides: tuple[Side, Side], storage: str, scheme: Scheme, payoffs: float) -> None:
-        self.sides, self.storage, self.payoffs = sides, storage, payoffs  # the last: the range of payoffs of the game
+        self.sides, self.storage, self.payoffs = sides, storage, payoffs  # ``payoffs``: range of the game's payoffs
         self.scheme = scheme._replace(weight=bounded(scheme.weight, storage))
         self.dtype = np.dtype("float32" if storage == "float32" else "float64")
         self.rules = [self._rule(side) for side in sides]
@@ -54,7 +54,7 @@ class SequencePart:
         return Matching(rule.predict)
 
     def learn(self, kernel: Callable[..., None], player: int, plan: Array, t: int) -> None:
-        """Let a kernel of ``sequence.cpu.cut`` learn; raise if a rule that is a function has failed in iteration t."""
+        """Update a player with a kernel of ``sequence.cpu.cut``; raise if a rule that is a function fails."""
         side, rule, call = self.sides[player], self.scheme.rule, self.rules[player]
         here = self.stored[player], SIGNS[player], plan, self.learners[player], call
         kernel(side.treeplex, side.role, *here, self.values[player], self.boundary[player], self.step(t))
@@ -62,13 +62,13 @@ class SequencePart:
             rule.check([call], f"in iteration {t:,}")
 
     def fresh(self) -> Learners:
-        """No regret, uniform strategies; plans are not made yet. Sums over earlier blocks are dropped."""
-        self.earlier: list[Any] = [None, None]  # of each player, from the end of the first block on: ``updates.blocks``
+        """Return learners with no regret, uniform strategies and no plans yet, and drop sums over earlier blocks."""
+        self.earlier: list[Any] = [None, None]  # per player; arrays after the first block: ``updates.blocks``
         first, second = (self._fresh(side) for side in self.sides)
         return first, second
 
     def uniform(self) -> list[Floats]:
-        """Uniform strategies, in float64 whatever the storage."""
+        """Uniform strategies of both players, in float64 with every storage."""
         return [normalised(side, np.zeros(max(len(side.places), 1))) for side in self.sides]
 
     def _fresh(self, side: Side) -> Any:
@@ -85,12 +85,12 @@ class SequencePart:
         return Learner(np.zeros(size, self.dtype), *rest)
 
     def step(self, t: int) -> Step:
-        """What iteration ``t`` is told."""
+        """Return the numbers of iteration ``t``: weight and discounts."""
         now = steps(t - 1, 1, self.scheme.weight, self.scheme.rule)
         return Step(*(float(array[0]) for array in now))
 
     def fade(self, t: int) -> None:
-        """Averages in the unit of the weights of iteration ``t``."""
+        """Convert averages to the unit of the weights of iteration ``t``."""
         factor = stretches(self.scheme.weight, t - 1, 1)[0].fade
         self._multiply(factor)
 
@@ -100,7 +100,7 @@ class SequencePart:
             np.multiply(sums, factor, out=sums)
 
     def fold(self, t: int, player: int) -> None:
-        """End a block of a player's averages, if that is after iteration ``t``."""
+        """End a block of a player's averages if a block ends after iteration ``t``."""
         if due(t, self.storage):
             fold(self._earlier(player), self.learners[player].average)
 
@@ -110,79 +110,81 @@ class SequencePart:
         return self.earlier[player]
 
     def in_units(self, iteration: int) -> None:
-        """Averages of a checkpoint of an older version in the unit of their weights."""
+        """Convert averages from the checkpoint of an older version to the unit of their weights."""
         averages = [learner.average for learner in self.learners]
         self._multiply(unit_before(self.scheme.weight, iteration, averages))
 
     def strategies(self, iterate: str) -> list[Floats]:
-        """Of both players, in float64."""
+        """Strategies of both players, in float64."""
         if iterate == "current":
             return [learner.strategy.astype(np.float64) for learner in self.learners]
-        found: list[Floats] = []
+        averages: list[Floats] = []
         for side, learner, earlier in zip(self.sides, self.learners, self.earlier, strict=True):
             average = learner.average.astype(np.float64)
-            found.append(normalised(side, average if earlier is None else earlier + average))
-        return found
+            averages.append(normalised(side, average if earlier is None else earlier + average))
+        return averages
 
     def gradients(self, plans: Sequence[Floats]) -> list[Floats]:
-        """Of both players against the other's plan, in float64."""
-        found = [np.zeros(max(len(side.places), 1)) for side in self.sides]
+        """Gradients of both players against the other's plan, in float64."""
+        values = [np.zeros(max(len(side.places), 1)) for side in self.sides]
         for player in (0, 1):
-            gradient(self.rows[player], SIGNS[player], plans[1 - player], found[player])
-        return found
+            gradient(self.rows[player], SIGNS[player], plans[1 - player], values[player])
+        return values
 
     def tensors(self) -> Tensors:
-        """What is kept of it: numbers that are its own, and where they are in the game."""
-        found: Tensors = {}
+        """Arrays of a checkpoint: the part's own numbers, and their places in the game."""
+        tensors: Tensors = {}
         for player, side in enumerate(self.sides):
             for kind in ("places", "infosets", *(["memory"] if isinstance(self.scheme.rule, Rule) else [])):
-                found[f"{kind}.{player}"] = self._own(side, kind)[1]
+                tensors[f"{kind}.{player}"] = self._own(side, kind)[1]
             for name, array in self.learners[player]._asdict().items():
-                found[f"state.learners.{player}.{name}"] = np.ascontiguousarray(array[self._own(side, _kind(name))[0]])
+                tensors[f"state.learners.{player}.{name}"] = np.ascontiguousarray(
+                    array[self._own(side, _kind(name))[0]]
+                )
             if self.earlier[player] is not None:
-                found[f"state.earlier.{player}"] = own_of(side, self.earlier[player])
-        return found
+                tensors[f"state.earlier.{player}"] = own_of(side, self.earlier[player])
+        return tensors
 
     def fill(self, tensors: Mapping[str, Array]) -> int:
-        """Take what a file has of it; returns how many numbers of sequences."""
+        """Copy this part's numbers from a file and return the number of sequences that it has."""
         count = 0
         for player, side in enumerate(self.sides):
             arrays = {f"learners.{player}.{name}": one for name, one in self.learners[player]._asdict().items()}
             if f"state.earlier.{player}" in tensors:
                 arrays[f"earlier.{player}"] = self._earlier(player)
             for name, array in arrays.items():
-                given, key = tensors[f"state.{name}"], f"{_kind(name)}.{player}"
-                here, wanted = self._own(side, _kind(name))
-                there = tensors[key] if key in tensors else np.arange(len(given))
-                at = np.searchsorted(there, wanted)
-                met = np.append(there, -1)[at] == wanted
-                array[here[met]] = given[at[met]]
-                count += int(met.sum()) if name.endswith("strategy") else 0
+                saved, key = tensors[f"state.{name}"], f"{_kind(name)}.{player}"
+                here, own = self._own(side, _kind(name))
+                there = tensors[key] if key in tensors else np.arange(len(saved))
+                at = np.searchsorted(there, own)
+                matching = np.append(there, -1)[at] == own
+                array[here[matching]] = saved[at[matching]]
+                count += int(matching.sum()) if name.endswith("strategy") else 0
         return count
 
     def _own(self, side: Side, kind: str) -> tuple[Array, Array]:
-        """Where numbers that are its own are in an array of a learner, and in that of the whole game."""
+        """Indices of the part's own numbers in an array of a learner, and in that of the whole game."""
         begin, end = side.own.tolist()
         if kind == "infosets":
             here = np.flatnonzero(_mine(side))
             return here, side.infosets[here]
         if kind == "memory" and isinstance(self.scheme.rule, Rule):
             rows = self.scheme.rule.memory
-            return np.arange(rows * begin, rows * end, dtype=np.int64), _memory_places(side, rows)
-        return np.arange(begin, end, dtype=np.int64), own_places(side)
+            return np.arange(rows * begin, rows * end, dtype=np.int64), _memory_indices(side, rows)
+        return np.arange(begin, end, dtype=np.int64), own_sequences(side)
 
     @property
     def size(self) -> int:
-        """Sequences that are its own."""
+        """Number of the part's own sequences."""
         return sum(int(side.own[1] - side.own[0]) for side in self.sides)
 
 
-def filled(part: SequencePart, tensors: Mapping[str, Array], files: Sequence[Given], iteration: int) -> None:
-    """Take what is needed from all files; ValueError if something is in none."""
+def filled(part: SequencePart, tensors: Mapping[str, Array], files: Sequence[Message], iteration: int) -> None:
+    """Fill a part from all files; ValueError if some sequence is in none of them."""
     count = part.fill(tensors) if tensors else 0
     for file in files:
-        with opened_part(file, iteration) as found:
-            count += part.fill(found)
+        with opened_part(file, iteration) as saved:
+            count += part.fill(saved)
     if count != part.size:
         raise ValueError(f"it has {count:,} of {part.size:,} sequences")
     for name, array in part.tensors().items():
@@ -193,7 +195,7 @@ def filled(part: SequencePart, tensors: Mapping[str, Array], files: Sequence[Giv
 def join_game(
     game: CompiledGame, storage: str, scheme: Scheme, tensors: Mapping[str, Array], folder: Path | None
 ) -> Tensors:
-    """The checkpoint of a game that was cut, as one machine saves it."""
+    """Convert the checkpoint of a game that was cut to the checkpoint of one machine."""
     iteration, whole = int(tensors["state.iteration"].item()), Tensors()
     fresh = SequenceEngine(game, storage).tables(scheme)
     for player, learner in enumerate(fresh.learners):
@@ -211,19 +213,19 @@ def join_game(
 
 
 def normalised(side: Side, weights: Floats) -> Floats:
-    """Strategies in proportion to weights; 1 where there is nothing to choose."""
+    """Strategies in proportion to weights; 1 for sequences that are in no infoset here."""
     made = np.ones(len(weights))
     normalise(side.treeplex, weights, made)
     return made
 
 
 def _kind(name: str) -> str:
-    """What the places of an array of a learner count: "places" of sequences, "infosets", or "memory" of a rule."""
+    """Kind of the indices of an array of a learner: "places" of sequences, "infosets", or "memory" of a rule."""
     return {"scale": "infosets", "memory": "memory"}.get(name.rpartition(".")[2], "places")
 
 
-def _memory_places(side: Side, rows: int) -> Array:
-    """Where the memory of its own infosets is in that of the whole game; infosets lie there in the same order."""
+def _memory_indices(side: Side, rows: int) -> Array:
+    """Indices of the memory of a part's own infosets in that of the whole game, where their order is the same."""
     begin, end = int(side.own[0]), int(side.own[1])
     first, actions = side.first[:-1][_mine(side)], np.diff(side.first)[_mine(side)]
     head = np.zeros(rows * (end - begin), dtype=np.int64)
@@ -236,15 +238,15 @@ def _memory_places(side: Side, rows: int) -> Array:
 
 
 def _mine(side: Side) -> npt.NDArray[np.bool_]:
-    """[I] infosets that are here, and not only told of."""
+    """[I] Whether each infoset is one of the part's own; of the others only values are known."""
     return np.diff(side.first) > 0
 
 
-def own_places(side: Side) -> Array:
-    """Where its own sequences are in the game."""
+def own_sequences(side: Side) -> Array:
+    """Numbers in the game of a part's own sequences."""
     return side.places[side.own[0] : side.own[1]]
 
 
 def own_of(side: Side, numbers: Array) -> Array:
-    """Numbers of its own sequences."""
+    """Copy the entries of a part's own sequences."""
     return numbers[side.own[0] : side.own[1]].copy()

@@ -1,7 +1,7 @@
-"""A compiled game that is cut into a trunk and shards: see ``engines.sequence.cut``, which says where.
+"""A compiled game that is cut into a trunk and shards; see ``engines.sequence.cut`` for the cut.
 
-One call of all shards per player and iteration: it brings the opponent's new plans of the trunk, from which a shard
-makes its own, and takes back the values of what is right below the trunk.
+There is one call of all shards per player and iteration. It sends the opponent's new plans of the trunk, from which a
+shard makes its own plans. It returns the values of the infosets right below the trunk.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from treeplex.engines.sequence.cut import CutGame, Side, cut_at
 from treeplex.engines.sequence.engine import SequenceEngine, SequenceTables, TabularProfile
 from treeplex.engines.sequence.evaluate import in_payoffs
 from treeplex.engines.sequence.rules import payoff_range
-from treeplex.engines.sharded.sequence_part import SequencePart, filled, own_places
+from treeplex.engines.sharded.sequence_part import SequencePart, filled, own_sequences
 from treeplex.engines.sharded.session import (
     MANIFEST,
     PROCESS,
@@ -34,7 +34,7 @@ from treeplex.engines.sharded.session import (
     files_of,
     sized,
 )
-from treeplex.engines.sharded.shards import FINISH, GATHER, LEARN, SEQUENCES, VALUE, Given, Order
+from treeplex.engines.sharded.shards import FINISH, GATHER, LEARN, SEQUENCES, VALUE, Message, Order
 from treeplex.errors import ParameterError
 from treeplex.tensors import Tensors
 from treeplex.updates.rule import Rule
@@ -42,17 +42,17 @@ from treeplex.updates.turns import ALTERNATING
 
 
 class ShardedProfile(Profile):
-    """Strategies that are where the shards are."""
+    """Strategies of a game that stay in the memory of the trunk and the shards."""
 
     def __init__(self, engine: ShardedSequences, tables: SequenceTables, iterate: str) -> None:
         self.engine, self.tables, self.iterate, self.game = engine, tables, iterate, engine.game
 
     def evaluate(self, threads: int = 0) -> Evaluation:
-        """As ``Profile``, by one call of all shards: sums in the same order as on one machine."""
+        """As ``Profile``, by one call of all shards, with sums in the same order as on one machine."""
         return self.engine.evaluate(self.tables, self.iterate)
 
     def host(self) -> TabularProfile:
-        """As ``Profile``: fetched from all shards."""
+        """As ``Profile``: strategies are fetched from all shards."""
         return TabularProfile(self.game, self.engine.gather(self.tables, self.iterate))
 
 
@@ -68,11 +68,11 @@ class ShardedSequences(ShardedEngine):
 
     @property
     def game(self) -> CompiledGame:
-        """The whole game."""
+        """The whole game, trunk and shards."""
         return self.inner.game
 
     def tables(self, scheme: Scheme) -> SequenceTables:
-        """As ``Engine``, in all shards."""
+        """As ``Engine``, and in all shards."""
         trunk = self.trunk
         trunk.learners = trunk.fresh()
         plans = self._plans(trunk.uniform())
@@ -97,41 +97,41 @@ class ShardedSequences(ShardedEngine):
 
     def _learn(self, t: int, player: int) -> None:
         trunk, opponent = self.trunk, 1 - player
-        given = [self._known_of(opponent, shard) for shard in range(len(self.cut.shards))]
-        answers = self.session.ask(t, player, LEARN, given)
+        messages = [self._known_of(opponent, shard) for shard in range(len(self.cut.shards))]
+        answers = self.session.ask(t, player, LEARN, messages)
         plan = trunk.learners[opponent].plan
         for links, answer in zip(self.cut.links, answers, strict=True):
             plan[links[opponent].shown_here] = answer["shown"]
             trunk.boundary[player][links[player].boundary_here] = answer["boundary"]
         trunk.learn(kernels.learn_above, player, plan, t)
 
-    def _known_of(self, player: int, shard: int) -> Given:
+    def _known_of(self, player: int, shard: int) -> Message:
         return {"plan": self.trunk.learners[player].plan[self.cut.links[shard][player].known]}
 
     def _known(self, plans: Sequence[Floats], shard: int) -> dict[str, Any]:
         return {f"plan.{player}": plans[player][self.cut.links[shard][player].known] for player in (0, 1)}
 
     def _plans(self, strategies: Sequence[Floats]) -> list[Floats]:
-        """Of the trunk's own sequences, in float64."""
+        """Realization plans of the trunk's own sequences, in float64."""
         plans = [np.zeros(len(strategy)) for strategy in strategies]
         for side, strategy, plan in zip(self.trunk.sides, strategies, plans, strict=True):
             realization_plan(side.treeplex, strategy, plan)
         return plans
 
     def evaluate(self, tables: SequenceTables, iterate: str) -> Evaluation:
-        """Value and best responses, by one call of all shards."""
+        """Compute value and best responses by one call of all shards."""
         trunk, plans = self.trunk, self._plans(self.trunk.strategies(iterate))
         words = {"iterate": iterate}
-        given = [self._known(plans, shard) | words for shard in range(len(self.cut.shards))]
-        answers = self.session.ask(tables.iteration, 0, f"{VALUE} {iterate}", given)
+        messages = [self._known(plans, shard) | words for shard in range(len(self.cut.shards))]
+        answers = self.session.ask(tables.iteration, 0, f"{VALUE} {iterate}", messages)
         products = np.zeros(self.game.treeplexes[0].sequences)
         boundary = [np.zeros(len(side.infosets)) for side in trunk.sides]
         for links, sides, answer in zip(self.cut.links, self.cut.shards, answers, strict=True):
-            products[own_places(sides[0])] = answer["products"]
+            products[own_sequences(sides[0])] = answer["products"]
             for player in (0, 1):
                 plans[player][links[player].shown_here] = answer[f"shown.{player}"]
                 boundary[player][links[player].boundary_here] = answer[f"boundary.{player}"]
-        values, own = trunk.gradients(plans), own_places(trunk.sides[0])
+        values, own = trunk.gradients(plans), own_sequences(trunk.sides[0])
         products[own] = plans[0][: len(own)] * values[0][: len(own)]
         best: list[float] = []
         for side, numbers, edge in zip(trunk.sides, values, boundary, strict=True):
@@ -140,16 +140,16 @@ class ShardedSequences(ShardedEngine):
         return in_payoffs(self.game, float(kernels.added(products)), *best)
 
     def gather(self, tables: SequenceTables, iterate: str) -> tuple[Floats, Floats]:
-        """Both players' strategies of the whole game, fetched from all shards."""
+        """Fetch both players' strategies of the whole game from all shards."""
         first, second = (np.ones(treeplex.sequences) for treeplex in self.game.treeplexes)
         words = [{"iterate": iterate}] * len(self.cut.shards)
         answers = self.session.ask(tables.iteration, 0, f"{GATHER} {iterate}", words)
         own = self.trunk.strategies(iterate)
         for player, whole in enumerate((first, second)):
             side = self.trunk.sides[player]
-            whole[own_places(side)] = own[player][side.own[0] : side.own[1]]
+            whole[own_sequences(side)] = own[player][side.own[0] : side.own[1]]
             for sides, answer in zip(self.cut.shards, answers, strict=True):
-                whole[own_places(sides[player])] = answer[f"strategy.{player}"]
+                whole[own_sequences(sides[player])] = answer[f"strategy.{player}"]
         return first, second
 
     def profile(self, tables: SequenceTables, scheme: Scheme, iterate: str) -> ShardedProfile:
@@ -157,12 +157,12 @@ class ShardedSequences(ShardedEngine):
         return ShardedProfile(self, tables, iterate)
 
     def pack(self, tables: SequenceTables, scheme: Scheme) -> Tensors:
-        """As ``Engine``: shards write files of their own first."""
+        """As ``Engine``: first all shards write files of their own."""
         manifest = self.session.save(tables.iteration)
         return self.trunk.tensors() | {"state.iteration": np.asarray(tables.iteration)} | manifest
 
     def unpack(self, tensors: Mapping[str, Array], scheme: Scheme) -> SequenceTables:
-        """As ``Engine``, from shards however many they were, or from what one machine has saved."""
+        """As ``Engine``, from the files of any number of shards, or from the checkpoint of one machine."""
         iteration, trunk = int(tensors["state.iteration"].item()), self.trunk
         files = [self.session.whole_file([])]
         if MANIFEST in tensors:
@@ -174,13 +174,13 @@ class ShardedSequences(ShardedEngine):
 
     @property
     def parts(self) -> str:
-        """What is where: the beginning of a sentence that goes on with the number of workers."""
+        """Numbers of sequences, as the beginning of a sentence that continues with the number of workers."""
         largest = max(sum(int(side.own[1] - side.own[0]) for side in sides) for sides in self.cut.shards)
         return f"{self.trunk.size:,} sequences in the trunk and up to {largest:,} on each of"
 
     @property
     def predicted_bytes(self) -> int:
-        """Bytes sent and received per iteration, counted before."""
+        """Bytes sent and received per iteration, counted in advance."""
         total, size = 0, self.trunk.dtype.itemsize
         for links in self.cut.links:
             for player in (0, 1):
@@ -190,23 +190,28 @@ class ShardedSequences(ShardedEngine):
 
     @property
     def files(self) -> dict[str, str]:
-        """What workers write into the run folder."""
-        return {"shards/": "what was learnt below the cut: a file of each worker"}
+        """Files that workers write into the run folder, with descriptions."""
+        return {"shards/": "regrets and averages below the cut, one file per worker"}
 
 
 def cut_game(inner: SequenceEngine, scheme: Scheme, cutting: Cutting, folder: Path | None) -> ShardedSequences:
-    """Cut a game into as many shards as there are workers; rejected if it cannot be, or if they lack the memory."""
+    """Cut a game into at most as many shards as there are workers.
+
+    Raises ParameterError if the game cannot be cut, or if the workers do not have the memory.
+    """
     game = inner.game
     if inner.backend != "cpu":
         raise ParameterError(
-            "Games are cut for CPUs, but for hold'em spots: give backend=cpu with the option 'cluster'."
+            "With the option 'cluster' only hold'em spots are cut for GPUs; give backend=cpu for this game."
         )
     if scheme.turns != ALTERNATING or scheme.order != PLAYED:
-        raise ParameterError("On a cluster updates alternate and averages take what is played: leave out turns, order.")
+        raise ParameterError(
+            "On a cluster updates alternate and averages use the strategies played; leave out 'turns' and 'order'."
+        )
     if not isinstance(game.operator.rows, Csr):
         raise ParameterError(
-            f"The payoffs of {game.name}, a game of many hands, are no sparse matrix, and only such games are cut;"
-            " leave out 'cluster'."
+            f"Only games whose payoffs are a sparse matrix can be cut. Those of {game.name}, a game of many hands, are"
+            " not a sparse matrix; leave out 'cluster'."
         )
     parts = cut_at(game, cutting.workers)
     if parts is None:

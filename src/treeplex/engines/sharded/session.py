@@ -1,7 +1,7 @@
-"""A run's session with its shards: what is asked of them, and checkpoints. And how a row of things is cut into parts.
+"""A run's session with its shards: calls and checkpoints. Also a function that cuts a list into balanced parts.
 
-A checkpoint is written in two phases: every shard writes a file of its own, and then the trunk's file, which names
-them, takes the place of the one before. So whoever is killed leaves a whole checkpoint, the old one or the new.
+A checkpoint is written in two phases. Every shard writes a file of its own, and then the trunk's file, which names
+these files, replaces the previous one. So a run that is killed at any time leaves a whole checkpoint, old or new.
 """
 
 from __future__ import annotations
@@ -18,86 +18,89 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.engines.protocol import Array, Cost, Engine, Scheme
-from treeplex.engines.sharded.shards import FORMAT, LEARN, RESTORE, SAVE, START, Given, Order, Shards, Stamp, payload
+from treeplex.engines.sharded.shards import FORMAT, LEARN, RESTORE, SAVE, START, Message, Order, Shards, Stamp, payload
 from treeplex.errors import ParameterError
 from treeplex.tensors import CHECKPOINT, Tensors, mapped_tensors
 
 FOLDER: Final = "shards"
-"""Of a run folder: where shards write."""
+"""Subfolder of a run folder into which shards write."""
 
 PROCESS: Final = 350_000_000
-"""Bytes of a worker before it has a game: Python, NumPy, compiled kernels. Measured on Linux."""
+"""Bytes of a worker without a game: Python, NumPy, compiled kernels. Measured on Linux."""
 
 MANIFEST: Final = "cut"
-"""In the trunk's checkpoint: which files belong to it, as JSON in bytes."""
+"""Key of the list of files in the trunk's checkpoint; its value is JSON in bytes."""
 
 
 class Cutting(NamedTuple):
-    """How a game is cut, and who carries calls to its shards."""
+    """Settings for cutting a game, and the transport of calls to its shards."""
 
     shards: Shards
-    workers: int  # at most so many shards
-    threads: int = 1  # of each
-    memory: int | None = None  # bytes that a worker may take; None: whatever it needs
-    told: Callable[[str], None] | None = None  # called with a sentence about what is done
-    run: str = ""  # which run this is: a hash
+    workers: int  # largest number of shards
+    threads: int = 1  # threads per worker
+    memory: int | None = None  # memory limit per worker in bytes; None: no limit
+    report: Callable[[str], None] | None = None  # called with sentences that report progress
+    run: str = ""  # hash that identifies the run
 
 
 class ShardSession:
-    """One run's talk with its shards. It counts what is sent and received, and knows the last checkpoint's files."""
+    """Session of one run with its shards.
+
+    It counts the bytes that are sent and received, and it knows the files of the last checkpoint.
+    """
 
     def __init__(self, shards: Shards, orders: Sequence[Order], run: str, folder: Path | None) -> None:
         self.shards, self.orders, self.run, self.folder = shards, orders, run, folder
         self.begun = 0
-        self.bytes = self.passes = 0  # of passes that learn
-        self.kept: list[str] = []
+        self.bytes = self.passes = 0  # only passes that learn are counted
+        self.checkpoint_files: list[str] = []
 
-    def start(self, given: Sequence[Given] | None = None) -> None:
-        """All shards, without anything learnt."""
+    def start(self, messages: Sequence[Message] | None = None) -> None:
+        """Start all shards without regrets; ``messages`` has one message per shard, None: empty messages."""
         self._begin()
-        nothing: Given = {}
-        self.ask(0, 0, START, given or [nothing] * len(self.orders))
+        nothing: Message = {}
+        self.ask(0, 0, START, messages or [nothing] * len(self.orders))
 
-    def restore(self, iteration: int, files: Sequence[Given]) -> None:
-        """All shards, as these files have them: those of the checkpoint that a run goes on from."""
-        self.kept = [Path(file["path"]).name for file in files if file["run"] is not None]
+    def restore(self, iteration: int, files: Sequence[Message]) -> None:
+        """Restore all shards from ``files``, those of the checkpoint from which a run resumes."""
+        self.checkpoint_files = [Path(file["path"]).name for file in files if file["run"] is not None]
         self._begin()
         self.ask(iteration, 0, RESTORE, [{"files": list(files)}] * len(self.orders))
 
-    def ask(self, iteration: int, player: int, phase: str, given: Sequence[Given]) -> list[Given]:
-        """Tell each shard its own; all answers, in their order."""
-        answers = self.shards.ask(Stamp(f"{self.run}/{self.begun}", iteration, player, phase), given)
+    def ask(self, iteration: int, player: int, phase: str, messages: Sequence[Message]) -> list[Message]:
+        """Send each shard its message and return all answers, in the order of the shards."""
+        answers = self.shards.ask(Stamp(f"{self.run}/{self.begun}", iteration, player, phase), messages)
         if phase == LEARN:
             self.passes += 1
-            self.bytes += sum(map(payload, given)) + sum(map(payload, answers))
+            self.bytes += sum(map(payload, messages)) + sum(map(payload, answers))
         return answers
 
     def save(self, iteration: int) -> Tensors:
-        """Have all shards written; what the trunk's file is to say of it."""
+        """Write the files of all shards and return the entry of the trunk's checkpoint that names them."""
         if self.folder is None:
-            raise ParameterError("A cut game is kept in the folder it was started with: give out=.")
+            raise ParameterError("A game that is cut saves its checkpoints to the folder of its run: give out=.")
         folder = self.folder / FOLDER
         folder.mkdir(exist_ok=True)
-        for path in folder.iterdir():  # what no checkpoint names: an earlier one's, or of one that was never ended
-            if path.name not in self.kept:
+        for path in folder.iterdir():  # delete files that the last checkpoint does not name
+            if path.name not in self.checkpoint_files:
                 with suppress(OSError):
                     path.unlink()
         names = [f"{iteration}-{k}.safetensors" for k in range(len(self.orders))]
-        told = [{"path": str((folder / name).absolute())} for name in names]
-        self.ask(iteration, 0, SAVE, told)
-        self.kept = names
+        messages = [{"path": str((folder / name).absolute())} for name in names]
+        self.ask(iteration, 0, SAVE, messages)
+        self.checkpoint_files = names
         files = [{"name": name, "part": order.words["part"]} for name, order in zip(names, self.orders, strict=True)]
         words = json.dumps({"run": self.run, "iteration": iteration, "files": files})
         return {MANIFEST: np.frombuffer(words.encode(), dtype=np.uint8)}
 
-    def whole_file(self, part: Sequence[int]) -> Given:
-        """The checkpoint of one machine, which has all parts."""
+    def whole_file(self, part: Sequence[int]) -> Message:
+        """Describe the checkpoint of one machine, which has all parts, as a file of a shard."""
         path = (self.folder or Path()) / "checkpoint.safetensors"
         return {"path": str(path.absolute()), "part": part, "run": None}
 
     @property
     def bytes_per_iteration(self) -> int:
-        """Measured: of arrays sent and received, on average."""
+        """Bytes of arrays sent and received per iteration, measured, on average."""
         return 2 * self.bytes // max(self.passes, 1)
 
     @property
@@ -107,12 +110,12 @@ class ShardSession:
         return f"{count} worker{'s' * (count > 1)}"
 
     def describe(self, parts: str, predicted: int) -> str:
-        """How the game is cut, in a sentence."""
+        """Describe how the game is cut, in one line."""
         memory = max(order.words["memory"] for order in self.orders)
         return f"{parts} {self.workers} of up to {sized(memory)}, {sized(predicted)} on the wire per iteration."
 
     def traffic(self, predicted: int) -> dict[str, int]:
-        """What was on the wire, as fields of the result."""
+        """Number of workers and bytes exchanged per iteration, as fields of the result."""
         return {
             "workers": len(self.orders),
             "bytes_per_iteration": self.bytes_per_iteration,
@@ -120,7 +123,7 @@ class ShardSession:
         }
 
     def traffic_note(self, predicted: int) -> str:
-        """The same, in one line."""
+        """Describe the number of workers and the bytes exchanged per iteration, in one line."""
         line = f"{self.workers}, {sized(predicted)} on the wire per iteration by count"
         return f"{line}, {sized(self.bytes_per_iteration)} measured" if self.bytes_per_iteration else line
 
@@ -131,24 +134,24 @@ class ShardSession:
 
 @dataclass(frozen=True, eq=False)
 class ShardedEngine(Engine):
-    """What the trunk of any game that is cut has of the engine of one machine, and what it adds."""
+    """Base of the engines for trunks: properties of the engine for one machine, and a session with the shards."""
 
-    inner: Engine  # of the whole game, on one machine
+    inner: Engine  # engine for the whole game on one machine
     session: ShardSession
 
     @property
     def storage(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """As the engine of one machine."""
+        """Storage of the engine for one machine, which shards also use."""
         return self.inner.storage
 
     @property
     def counters(self) -> Mapping[str, int]:
-        """As ``Engine``: what is sent and received per iteration, measured."""
+        """As ``Engine``: bytes sent and received per iteration, measured."""
         return {"bytes_per_iteration": self.session.bytes_per_iteration}
 
     @property
     def cost(self) -> Cost:
-        """As ``Engine``, so that the log has the same rows."""
+        """As ``Engine``: the cost on one machine, so that the log has the same rows."""
         return self.inner.cost
 
     def check(self, scheme: Scheme) -> None:
@@ -161,7 +164,7 @@ class ShardedEngine(Engine):
 
 
 def files_of(tensors: Mapping[str, Array], folder: Path | None) -> list[dict[str, Any]]:
-    """The files that a trunk's checkpoint names, with their paths; ValueError if it is something else."""
+    """Files that a trunk's checkpoint names, with their paths; ValueError if there is no folder."""
     words: dict[str, Any] = json.loads(tensors[MANIFEST].tobytes())
     if folder is None:
         raise ValueError("its shards are not beside it")
@@ -172,20 +175,20 @@ def files_of(tensors: Mapping[str, Array], folder: Path | None) -> list[dict[str
 
 
 @contextmanager
-def opened_part(file: Given, iteration: int) -> Generator[Tensors]:
-    """Pages of what a shard has written, or one machine, after an iteration; ValueError if it is not that."""
+def opened_part(file: Message, iteration: int) -> Generator[Tensors]:
+    """Map the file of a shard or of one machine into memory; ValueError if it is not that of ``iteration``."""
     whole = file["run"] is None
     with mapped_tensors(Path(file["path"]), CHECKPOINT if whole else FORMAT) as (tensors, about):
         if not whole and (about["run"] != file["run"] or list(about["part"]) != list(file["part"])):
             raise ValueError(f"{file['path']} belongs to another run")
-        found = int(tensors["state.iteration"].item())
-        if found != iteration:
-            raise ValueError(f"{file['path']} is of iteration {found}, not {iteration}")
+        saved = int(tensors["state.iteration"].item())
+        if saved != iteration:
+            raise ValueError(f"{file['path']} is of iteration {saved}, not {iteration}")
         yield tensors
 
 
 def split(work: npt.NDArray[np.integer[Any]], count: int) -> list[tuple[int, int]]:
-    """Cut a row of things into at most ``count`` runs, so that the largest is as small as can be.
+    """Cut a list of items with sizes ``work`` into at most ``count`` runs, so that the largest is as small as possible.
 
     >>> split(np.array([3, 1, 1, 1, 2]), 2)
     [(0, 2), (2, 5)]
@@ -196,19 +199,19 @@ def split(work: npt.NDArray[np.integer[Any]], count: int) -> list[tuple[int, int
 
 
 def _packed(work: npt.NDArray[np.integer[Any]], limit: int) -> list[tuple[int, int]]:
-    """Runs of at most ``limit``, each as long as can be."""
+    """Cut a list into runs of at most ``limit``, each as long as possible."""
     runs: list[tuple[int, int]] = []
     begin, total = 0, 0
-    for place, size in enumerate(work.tolist()):
-        if total + size > limit and place > begin:
-            runs.append((begin, place))
-            begin, total = place, 0
+    for index, size in enumerate(work.tolist()):
+        if total + size > limit and index > begin:
+            runs.append((begin, index))
+            begin, total = index, 0
         total += size
     return [*runs, (begin, len(work))]
 
 
 def sized(count: int) -> str:
-    """Bytes as people say them.
+    """Format a number of bytes for people.
 
     >>> sized(3_400_000_000)
     '3.40 GB'

@@ -1,11 +1,11 @@
-"""A game that is cut: a trunk, which an engine iterates here, and shards below it, which workers keep.
+"""Protocol of a game that is cut: a trunk, which an engine iterates here, and shards below it on workers.
 
-The engine tells all shards the same thing at the same time and waits for all answers, in the order of the shards.
-Whoever carries its words (``runs.transport``, ``cluster.shards``) looks into none of them.
+The engine calls all shards at the same time, in the same phase, and waits for all answers, in the order of the shards.
+Transports (``runs.transport``, ``cluster.shards``) do not look into messages.
 
-Every call has a stamp. A shard does what it is told once: the same call again gives the same answer and changes
-nothing, and a call that is not the next one is refused. Nothing is ever asked again without need: after any failure all
-shards go back to the last checkpoint that all of them have.
+Every call has a stamp. A shard runs each call once: if the same call is repeated, it returns the same answer and
+changes nothing. It rejects a call that is not the next one. A failed call is not repeated. Instead all shards go back
+to the last checkpoint that all of them have.
 """
 
 from __future__ import annotations
@@ -21,120 +21,123 @@ from treeplex.tensors import Tensors, write_tensors
 
 FORMAT: Final = "treeplex-shard-1"
 
-Given = Mapping[str, Any]
-"""What a call brings, and what is answered: arrays and words by name."""
+Message = Mapping[str, Any]
+"""Content of a call or of an answer: arrays and words by name."""
 
 
 class Stamp(NamedTuple):
-    """Which call it is."""
+    """Identity of a call."""
 
-    run: str  # which run, and how often its shards have begun anew
+    run: str  # hash of the run, and the number of times its shards have begun
     iteration: int
     player: int
-    phase: str  # START, RESTORE, SAVE, or what a pass does
+    phase: str  # START, RESTORE, SAVE, or the kind of a pass
 
 
 START, RESTORE, SAVE, LEARN, FINISH = "start", "restore", "save", "learn", "finish"
 BEST, VALUE, GATHER = "best", "value", "gather"
-"""Phases: begin without regrets, go back to a checkpoint, write one; passes that learn, and what is left to do after
-the last of some; passes that respond best, or play; strategies to be fetched."""
+"""Phases of calls.
 
+START begins without regrets, RESTORE goes back to a checkpoint, SAVE writes one. LEARN is a pass that learns. FINISH
+does the work that is left after the last of several such passes. BEST is a pass for best responses, VALUE one for the
+values of strategies. GATHER fetches strategies.
+"""
 
 BOARDS, SEQUENCES = "boards", "sequences"
-"""Kinds of shards."""
+"""Kinds of shards: of hold'em spots, and of compiled games."""
 
 
 class Order(NamedTuple):
-    """What a shard is made of."""
+    """Description of a shard, from which a worker makes it."""
 
-    kind: str  # of shard: BOARDS or SEQUENCES
-    words: Mapping[str, Any]  # as JSON has them
+    kind: str  # BOARDS or SEQUENCES
+    words: Mapping[str, Any]  # JSON values
     arrays: Mapping[str, Array]
-    scheme: Scheme  # what iterations do: an object, since a user's rule has no name
+    scheme: Scheme  # definition of iterations; an object, since a user's rule has no name
     backend: str = "cpu"
 
     @property
     def gpus(self) -> int:
-        """How many a worker has to itself: Ray shows it no other, so that it is the first one there."""
+        """Number of GPUs that a worker has to itself; Ray hides all others, so it is device 0 on the worker."""
         return int(self.backend != "cpu")
 
 
 class Shards(Protocol):
-    """All shards of a run, in their order."""
+    """All shards of a run, in a fixed order."""
 
     def begin(self, orders: Sequence[Order]) -> None:
-        """Make those that are not there."""
+        """Make the shards that do not exist yet."""
         ...
 
-    def ask(self, stamp: Stamp, given: Sequence[Given]) -> list[Given]:
-        """Tell each its own, at the same time; all answers, in order. ``LostError`` if one does not come."""
+    def ask(self, stamp: Stamp, messages: Sequence[Message]) -> list[Message]:
+        """Send each shard its message at the same time and return all answers in order; ``LostError`` if one fails."""
         ...
 
     def close(self) -> None:
-        """Nothing will be asked any more."""
+        """Release the shards; there are no further calls."""
         ...
 
 
 class LostError(TreeplexError, RuntimeError):
-    """A shard, or an answer of one, is lost: all shards have to go back to the last checkpoint."""
+    """A shard or its answer is lost, so all shards have to go back to the last checkpoint."""
 
 
 class OutOfStepError(TreeplexError, RuntimeError):
-    """A shard was told something that does not come next."""
+    """A shard received a call that is not the next one."""
 
 
 class Shard(ABC):
-    """Keeps what is learnt below a cut; see ``Stamp`` for what it is told. ``part``: what of the game, as words."""
+    """State of the game below a cut; see ``Stamp`` for calls. ``part``: the shard's part of the game, in numbers."""
 
     def __init__(self, part: list[int]) -> None:
         self.words = part
-        self.iteration, self.turn = 0, 0  # whole iterations, and whose pass is next
+        self.iteration, self.turn = 0, 0  # number of whole iterations, and the player of the next pass
 
-    def do(self, stamp: Stamp, given: Given) -> Given:
-        """Carry out a call that is made for the first time."""
+    def do(self, stamp: Stamp, message: Message) -> Message:
+        """Run a call that is made for the first time, and return the answer."""
         phase = stamp.phase.partition(" ")[0]
         if phase == START:
             self.iteration, self.turn = 0, 0
-            self.start(given)
+            self.start(message)
         elif phase == RESTORE:
             self.iteration, self.turn = stamp.iteration, 0
-            self.restore(given["files"])
+            self.restore(message["files"])
         elif phase == SAVE:
             about = {"run": stamp.run.partition("/")[0], "iteration": self.iteration, "part": self.words}
-            write_tensors(Path(given["path"]), FORMAT, self.tensors(), about)
+            write_tensors(Path(message["path"]), FORMAT, self.tensors(), about)
         elif phase == LEARN:
             if (stamp.iteration, stamp.player) != (self.iteration + 1, self.turn):
                 raise OutOfStepError(
                     f"The next pass is that of player {self.turn} in iteration {self.iteration + 1}, got {stamp}."
                 )
-            answer = self.learn(stamp.player, stamp.iteration, given)
+            answer = self.learn(stamp.player, stamp.iteration, message)
             self.iteration, self.turn = self.iteration + stamp.player, 1 - stamp.player
             return answer
         else:
-            return self.answer(phase, stamp.player, given)
+            return self.answer(phase, stamp.player, message)
         return {}
 
     @abstractmethod
-    def start(self, given: Given) -> None:
-        """Begin without anything learnt."""
+    def start(self, message: Message) -> None:
+        """Begin without regrets, with uniform strategies."""
 
     @abstractmethod
-    def restore(self, files: Sequence[Given]) -> None:
-        """Go back to the iteration that these files are of."""
+    def restore(self, files: Sequence[Message]) -> None:
+        """Go back to the iteration of these files."""
 
     @abstractmethod
     def tensors(self) -> Tensors:
-        """What is learnt, for a file of its own."""
+        """Arrays of the shard's state, for a file of its own."""
 
     @abstractmethod
-    def learn(self, player: int, t: int, given: Given) -> Given:
-        """One player's half of iteration ``t``."""
+    def learn(self, player: int, t: int, message: Message) -> Message:
+        """Run one player's half of iteration ``t`` and return the answer."""
 
     @abstractmethod
-    def answer(self, phase: str, player: int, given: Given) -> Given:
-        """Any other phase."""
+    def answer(self, phase: str, player: int, message: Message) -> Message:
+        """Run any other phase and return the answer."""
 
 
-def payload(given: Given) -> int:
-    """Bytes of the arrays of a call or an answer."""
-    return sum(getattr(value, "nbytes", 0) for value in given.values())
+def payload(message: Message) -> int:
+    """Number of bytes of the arrays of a call or an answer."""
+    return sum(getattr(value, "nbytes", 0) for value in message.values())

@@ -1,1 +1,1 @@
-"""Compiled kernels."""
+"""Compiled kernels of the sequence engine for the CPU."""

@@ -1,12 +1,12 @@
-"""Bottom-up walks: what infosets learn from the values of their actions, in a way for each kind of learner.
+"""Bottom-up walks, in which infosets learn from the values of their actions, for each kind of learner.
 
-Maths: ``reference.learn``. For the infosets of a run, without separators, the value of the strategy played goes to the
-parent sequence in ``values``, or to the run's ``boundary`` from infosets on it; regrets and next strategies go to
-``learner``. All three are modified in place.
+Maths: ``reference.learn``. A walk visits the infosets of a run except separators. The value of the strategy played is
+added to the parent sequence in ``values``; infosets on the boundary write it to the run's ``boundary`` instead. Regrets
+and next strategies go to ``learner``. All three are modified in place.
 
-Storage is that of the arrays, accumulation float64; no fastmath. Indices are unsigned because Numba checks signed ones
-for counting from the end, which costs these short loops half their time; and a walk takes its arrays out of tuples
-before it begins, because every time costs a count of references.
+Storage is that of the arrays, accumulation float64; no fastmath. Indices are unsigned: Numba checks whether signed ones
+count from the end, which costs these short loops half their time. A walk takes its arrays out of tuples before it
+begins, because each access to a tuple costs a reference count.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def value_of(
     strategy: Floats,
     values: Floats,
 ) -> float:
-    """v(I), the value of the strategy played, added to where it belongs."""
+    """Return v(I), the value of the strategy played, and pass it on to ``values`` or ``boundary``."""
     expected = 0.0
     for s in range(start, end):
         expected += strategy[s] * values[s]
@@ -69,7 +69,7 @@ def _update(
     rule: RuleCall, t: float, values: Numbers, strategy: Numbers, memory: Numbers, start: Index, actions: Index,
     scratch: Floats,
 ) -> None:  # fmt: skip
-    """Call the rule on copies, or on the arrays themselves if they are float64."""
+    """Call the rule on float64 copies of the arrays; float64 arrays are passed themselves."""
     one = np.uint64(1)
     call_gathered(
         rule, t, start, values, start, strategy, start, one, memory, rule.rows * start, actions, scratch,
@@ -80,7 +80,7 @@ def _match_16(
     learner: Learner16, rule: Matching, values: Floats, step: Step, infoset: int, start: Index, end: Index,
     expected: float, scratch: None,
 ) -> None:  # fmt: skip
-    """The regret matching family with regrets in 16 bits, without prediction; strategies are from regrets unrounded."""
+    """Regret matching family with regrets in 16 bits, without prediction; strategies come from unrounded regrets."""
     unit, largest, total = np.float64(learner.scale[infoset]), 0.0, 0.0
     for s in range(start, end):
         r = discounted(learner.regret[s] * unit, values[s] - expected, step.positive, step.negative)
@@ -98,7 +98,7 @@ def _hedge(
     learner: RuleLearner, rule: HedgeRule, values: Floats, step: Step, infoset: int, start: Index, end: Index,
     expected: float, scratch: None,
 ) -> None:  # fmt: skip
-    """``updates.hedge``: in place of strategies eta (R - max R), whose exponentials are taken all at once later."""
+    """Hedge (``updates.hedge``): write eta (R - max R) to strategies; exponentials are computed all at once later."""
     memory, strategy, t, actions = learner.memory, learner.strategy, step.iteration, end - start
     squares, best = 0.0, -np.inf
     if rule.rate == VARIANCE:
@@ -125,7 +125,7 @@ def _call(
     learner: RuleLearner, rule: RuleCall, values: Floats, step: Step, infoset: int, start: Index, end: Index,
     expected: float, scratch: Floats,
 ) -> None:  # fmt: skip
-    """A rule that is a function, called by its address."""
+    """Apply a rule that is a function, by its address."""
     _update(rule, step.iteration, values, learner.strategy, learner.memory, start, end - start, scratch)
 
 
@@ -134,7 +134,7 @@ def _match(
     learner: Learner, rule: Matching, values: Floats, step: Step, infoset: int, start: Index, end: Index,
     expected: float, scratch: None,
 ) -> None:  # fmt: skip
-    """The regret matching family (``updates.protocol``)."""
+    """Apply a rule of the regret matching family (``updates.protocol``)."""
     regret, strategy, up, down, total = learner.regret, learner.strategy, step.positive, step.negative, 0.0
     for s in range(start, end):
         instantaneous = values[s] - expected
@@ -151,7 +151,7 @@ def learn_infoset(
     learner: Learner, rule: Matching, values: Floats, step: Step, infoset: int, start: Index, end: Index,
     expected: float, scratch: None,
 ) -> None:  # fmt: skip
-    """What is learned at an infoset, and its next strategy."""
+    """Update the regrets of an infoset and its next strategy."""
     _match(learner, rule, values, step, infoset, start, end, expected, scratch)
 
 
@@ -161,7 +161,7 @@ def _room(rule: RuleCall) -> Floats | None:
 
 @specialised("rule", {RuleCall: _room})
 def scratch_of(rule: WalkedRule) -> Floats | None:
-    """What a walk has for its calls of a rule."""
+    """Allocate scratch of a walk for calls of a rule; None if the rule is not called."""
     return None
 
 
@@ -169,7 +169,7 @@ def scratch_of(rule: WalkedRule) -> Floats | None:
 def walk_up(
     run: InfosetRun, role: Bytes | None, learner: WalkedLearner, rule: WalkedRule, values: Floats, step: Step
 ) -> None:
-    """Regrets and next strategies of a run of infosets."""
+    """Update regrets and next strategies of a run of infosets, from the last to the first."""
     (first, parent), begin, stop, boundary = run
     strategy, scratch = learner.strategy, scratch_of(rule)
     end = np.uint64(first[stop])

@@ -1,6 +1,6 @@
 """Iterations and evaluations of a trunk and its shards: see ``engines.sequence.cut``.
 
-The walks are those of ``cpu.learn``, over parts of a treeplex. Storage is that of the arrays, accumulation float64; one
+These are the walks of ``cpu.learn`` over parts of a treeplex. Storage is that of the arrays, accumulation float64; one
 thread; no fastmath. Learners, values and boundaries are modified in place.
 """
 
@@ -25,14 +25,17 @@ def learn_below(
     treeplex: Treeplex, role: Bytes, rows: Csr, sign: float, opponent: Numbers, learner: WalkedLearner,
     rule: Matching | RuleCall, values: Numbers, boundary: Floats, step: Step,
 ) -> None:  # fmt: skip
-    """Of a shard: regrets and next strategies of one player; the values of infosets right below the trunk are told."""
+    """Update regrets and next strategies of one player in a shard.
+
+    Values of infosets right below the trunk go to ``boundary``.
+    """
     gradient(rows, sign, opponent, values)
     walk_up(InfosetRun(treeplex, 0, len(treeplex.parent), boundary), role, learner, rule, values, step)
 
 
 @kernel
 def follow_below(treeplex: Treeplex, learner: WalkedLearner, rule: Matching | RuleCall, step: Step) -> None:
-    """Of a shard: averages, and plans from strategies and from the plans of the trunk, which are known."""
+    """Update averages and plans of a shard, from its strategies and from the known plans of the trunk."""
     walk_down(InfosetRun(treeplex, 0, len(treeplex.parent), None), None, learner, rule, step)
 
 
@@ -41,16 +44,20 @@ def learn_above(
     treeplex: Treeplex, role: Bytes, rows: Csr, sign: float, opponent: Numbers, learner: WalkedLearner,
     rule: Matching | RuleCall, values: Numbers, boundary: Floats, step: Step,
 ) -> None:  # fmt: skip
-    """Of a trunk: the same, in the game's order with the values that shards have told; then averages and plans."""
+    """Update regrets, strategies, averages and plans of one player in the trunk.
+
+    ``boundary`` has the values of infosets right below, from the shards; they are added in the game's order.
+    """
     gradient(rows, sign, opponent, values)
     learn_shared(treeplex, role, np.arange(len(role), dtype=np.int32), boundary, learner, rule, values, step)
 
 
 @kernel
 def respond(treeplex: Treeplex, role: Bytes, values: Floats, boundary: Floats) -> None:
-    """Values of a best response, bottom-up; of a shard they are told from its boundary, of a trunk they are added.
+    """Compute the values of a best response bottom-up, in ``values``.
 
-    What is here is walked over; infosets without sequences are those whose values have been told.
+    In a shard, values of infosets on the boundary go to ``boundary``. In a trunk, infosets without sequences are those
+    of the shards, and their values are read from ``boundary``.
     """
     first, parent = treeplex
     for infoset in range(len(parent) - 1, -1, -1):
@@ -68,7 +75,7 @@ def respond(treeplex: Treeplex, role: Bytes, values: Floats, boundary: Floats) -
 
 @kernel
 def added(products: Floats) -> float:
-    """Their sum, in their order."""
+    """Return the sum of ``products``, added in their order."""
     total = 0.0
     for product in products:
         total += product

@@ -12,10 +12,11 @@ from treeplex.kernels.jit import kernel
 
 @kernel
 def entropy_weights(treeplex: Treeplex, scheme: int, weight: Floats, height: Ints) -> float:
-    """Weights and heights of all infosets, into ``weight`` [I] and ``height`` [I]; returns the treeplex's largest norm.
+    """Write weights and heights of all infosets to ``weight`` [I] and ``height`` [I]; return the largest norm.
 
-    An infoset's height is 0 if no own infoset lies below it. Norms are sums of realization plans, M in the papers:
-    that of an infoset counts its own sequences and all below them, that of a treeplex all but the empty sequence.
+    An infoset's height is 0 if no own infoset lies below it. Norms are sums of realization plans, M in the papers. The
+    norm of an infoset counts its own sequences and all below them. The norm of the treeplex, which is returned, counts
+    all but the empty sequence.
     """
     first, parent = treeplex
     sequences = first[len(parent)]

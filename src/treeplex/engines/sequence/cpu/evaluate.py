@@ -1,7 +1,7 @@
-"""Value and best responses of a pair of strategies in one call: on small games the call is what costs.
+"""Value and best responses of a pair of strategies in one call, because calls dominate the time of small games.
 
-Storage and accumulation float64; no fastmath. Rows of the operator are shared by the threads of partitions, if there
-are any; no bit depends on them.
+Storage and accumulation float64; no fastmath. If there are partitions, their threads divide the rows of the operator;
+no bit depends on them.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ def evaluate(
     partitions: Partitions,
     strategies: tuple[Floats, Floats],
     scratch: tuple[Floats, Floats, Floats, Floats],
-    found: Floats,
+    result: Floats,
     worker: Worker | None,
 ) -> None:
-    """x'Ay, player 0's expected payoff; max over x of x'Ay and max over y of -x'Ay, the best responses' payoffs.
+    """Compute player 0's expected payoff x'Ay, and the best responses' payoffs max_x x'Ay and max_y -x'Ay.
 
-    ``found`` [3] and ``scratch``, two numbers for each sequence, are modified in place.
+    ``result`` [3] and ``scratch``, two numbers per sequence, are modified in place.
     """
     plan_0, plan_1, values_0, values_1 = scratch
     if first(worker):
@@ -43,7 +43,7 @@ def evaluate(
         value = 0.0
         for s in range(len(plan_0)):
             value += plan_0[s] * values_0[s]
-        found[0], found[1] = value, best_value(treeplexes[0], values_0)
+        result[0], result[1] = value, best_value(treeplexes[0], values_0)
     if last(worker):
-        found[2] = best_value(treeplexes[1], values_1)
+        result[2] = best_value(treeplexes[1], values_1)
     part(worker)

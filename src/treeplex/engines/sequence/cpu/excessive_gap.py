@@ -1,13 +1,13 @@
 """The excessive gap technique. Maths: ``engines.sequence.reference.excessive_gap``.
 
 Storage and accumulation float64; one thread; no fastmath. A step costs three products and three smoothed responses,
-the test of the gap included; a step that must be shortened two products and three responses more.
+including the test of the gap. Each time a step must be shortened costs two products and three responses more.
 """
 
 from __future__ import annotations
 
 from treeplex.arrays import Floats
-from treeplex.engines.sequence.cpu.oracle import ask
+from treeplex.engines.sequence.cpu.oracle import gradient_of
 from treeplex.engines.sequence.cpu.prox import mix, respond
 from treeplex.engines.sequence.first_order import LONGEST_STEP, SHORTEST_STEP, STEP_GROWTH, GapPlayer, Pace, Terms
 from treeplex.kernels.jit import kernel
@@ -15,40 +15,40 @@ from treeplex.kernels.jit import kernel
 
 @kernel
 def begin(players: tuple[GapPlayer, GapPlayer], pace: Pace, centre: Floats, smoothing: float) -> float:
-    """Player 1 answers ``centre``, player 0's uniform plan, and player 0 that answer; returns the gap.
+    """Initialise both players and return the gap; ``players`` and ``pace`` are modified in place.
 
-    ``players`` and ``pace`` are modified in place.
+    Player 1 responds to ``centre``, player 0's uniform plan, and player 0 responds to this response.
     """
     (one, first, me), (two, second, they) = players
     pace.smoothing[:] = smoothing
-    ask(two.side, two.sign, centre, they.mixed)
+    gradient_of(two.side, two.sign, centre, they.mixed)
     respond(two.treeplex, two.entropy, smoothing, they.mixed, they.prox, second.plan)
-    ask(one.side, one.sign, second.plan, first.gradient)
+    gradient_of(one.side, one.sign, second.plan, first.gradient)
     pace.value[0] = respond(one.treeplex, one.entropy, smoothing, first.gradient, me.prox, first.plan)
     first.response[:] = first.plan
-    ask(two.side, two.sign, first.plan, second.gradient)
+    gradient_of(two.side, two.sign, first.plan, second.gradient)
     pace.value[1] = respond(two.treeplex, two.entropy, smoothing, second.gradient, they.prox, second.response)
     return pace.value[0] + pace.value[1]
 
 
 @kernel
 def shrink(players: tuple[GapPlayer, GapPlayer], pace: Pace, player: int, terms: Terms, enough: float) -> int:
-    """Reduce the smoothing of ``player``, who comes first in the pair; returns how many products it took.
+    """Reduce the smoothing of ``player``, who comes first in ``players``; return the number of products.
 
-    ``enough``: a step so short is taken whatever the gap.
+    A step of at most ``enough`` is accepted with any gap.
     """
     (own, mine, me), (other, theirs, they) = players
     opponent, step = 1 - player, pace.step[0]
-    ask(other.side, other.sign, mine.response, they.against)
+    gradient_of(other.side, other.sign, mine.response, they.against)
     products = 1
     while True:
         mix(theirs.gradient, step, they.against, they.mixed)
         respond(other.treeplex, other.entropy, pace.smoothing[opponent], they.mixed, they.prox, they.answer)
-        ask(own.side, own.sign, they.answer, me.gradient)
+        gradient_of(own.side, own.sign, they.answer, me.gradient)
         mix(mine.gradient, step, me.gradient, me.mixed)
         smaller = max((1.0 - step) * pace.smoothing[player], terms.least)
         first = respond(own.treeplex, own.entropy, smaller, me.mixed, me.prox, me.answer)
-        ask(other.side, other.sign, me.answer, they.gradient)
+        gradient_of(other.side, other.sign, me.answer, they.gradient)
         mix(theirs.gradient, step, they.gradient, they.mixed)
         second = respond(other.treeplex, other.entropy, pace.smoothing[opponent], they.mixed, they.prox, they.next)
         products += 2
@@ -69,9 +69,9 @@ def shrink(players: tuple[GapPlayer, GapPlayer], pace: Pace, player: int, terms:
 
 @kernel
 def gap_iterations(players: tuple[GapPlayer, GapPlayer], pace: Pace, start: int, count: int, terms: Terms) -> int:
-    """``count`` steps, numbered from ``start + 1``; ``players`` and ``pace`` are modified in place.
+    """Run ``count`` steps, numbered from ``start + 1``, and return the number of products.
 
-    Returns how many products it took.
+    ``players`` and ``pace`` are modified in place.
     """
     products = 0
     for t in range(start, start + count):
@@ -79,7 +79,7 @@ def gap_iterations(players: tuple[GapPlayer, GapPlayer], pace: Pace, start: int,
         player = t % 2
         enough = SHORTEST_STEP
         if terms.adaptive:
-            if terms.cut > 0.0:  # gradients are not exact, nor is the test: neither runs away nor gets stuck
+            if terms.cut > 0.0:  # inexact gradients and test: bounded steps cannot run away or get stuck
                 pace.step[0] = min(pace.step[0], 4.0 / (t + 4.0))
                 enough = 1.0 / (t + 3.0)
             player = 0 if pace.smoothing[0] >= pace.smoothing[1] else 1

@@ -1,8 +1,8 @@
 """The iteration of every full-width algorithm: gradient, learn, gradient, learn. Maths: ``reference.iterations``.
 
-Written once. The type of the operator chooses how gradients are taken (``cpu.operators``), the types of learners and
-rules how players learn (``cpu.learn``), and partitions choose one thread or many, when the frame is compiled for them.
-Storage is that of the arrays, accumulation float64; no fastmath.
+There is one function for all algorithms, and types choose its code when it is compiled. The type of the operator
+chooses how gradients are computed (``cpu.operators``). The types of learners and rules choose how players learn
+(``cpu.learn``). Partitions choose one thread or many. Storage is that of the arrays, accumulation float64; no fastmath.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _response(
     treeplex: Treeplex, side: Side, sign: float, rule: MatchingAgainstBestResponse, plan: Floats, opponent: Floats,
     values: Floats,
 ) -> Floats:  # fmt: skip
-    """A best response to ``opponent``."""
+    """Return a best response to the realization plan ``opponent``, as a realization plan."""
     gradient(side, sign, opponent, values)
     best_response(treeplex, values, rule.response)
     realization_plan(treeplex, rule.response, rule.response)
@@ -43,7 +43,7 @@ def faced(
     treeplex: Treeplex, side: Side, sign: float, rule: WalkedRule | None, plan: Numbers, opponent: Numbers,
     values: Numbers,
 ) -> Numbers:  # fmt: skip
-    """What the opponent of a player with this rule and plan learns against; callable inside kernels."""
+    """Return the plan that the opponent of a player with this rule and plan learns against; callable inside kernels."""
     return plan
 
 
@@ -56,10 +56,10 @@ def iterate(
     turns: int,
     worker: Worker | None,
 ) -> None:
-    """One iteration for each of ``steps``, as one of the threads; ``learners`` and scratch are modified in place."""
+    """Run one iteration for each of ``steps`` as one of the threads; ``learners`` and scratch are modified in place."""
     (treeplex_0, treeplex_1), (rows, columns), (pieces_0, pieces_1), (values_0, values_1) = form
     (learner_0, learner_1), (rule_0, rule_1) = learners, rules
-    plan_0, plan_1 = learner_0.plan, learner_1.plan  # taken out of tuples once: each time costs a count of references
+    plan_0, plan_1 = learner_0.plan, learner_1.plan  # read from tuples only once: each access costs a reference count
     for i in range(len(steps.weight)):
         step = Step(steps.iteration[i], steps.weight[i], steps.positive[i], steps.negative[i])
         faced_0 = faced(treeplex_0, rows, 1.0, rule_0, plan_0, plan_1, values_0)

@@ -1,8 +1,9 @@
-"""What a player does with a gradient: bottom-up regrets and strategies, then top-down averages and realization plans.
+"""Learning of a player from a gradient: bottom-up regrets and strategies, then top-down averages and plans.
 
-Parts of ``cpu.iterations``, chosen by the types of learner, rule and partition. Indices are unsigned because Numba
-checks signed ones for counting from the end, which costs these short loops half their time. With a partition each
-thread walks a run of infosets and nothing is written by two (``engines.sequence.partition``); without, roles are None.
+These are parts of ``cpu.iterations``, chosen by the types of learner, rule and partition. Indices are unsigned: Numba
+checks whether signed ones count from the end, which costs these short loops half their time. With a partition each
+thread walks over a run of infosets, and no number is written by two threads (``engines.sequence.partition``). Without
+a partition, roles are None.
 """
 
 from __future__ import annotations
@@ -41,11 +42,14 @@ def _exponentials(learner: RuleLearner, rule: HedgeRule) -> None:
 
 @specialised("rule", {HedgeRule: _exponentials}, inline="always")
 def _finish(learner: WalkedLearner, rule: WalkedRule) -> None:
-    """What is done for all infosets at once between the walks."""
+    """Do the work between the walks that concerns all infosets at once: nothing, or Hedge's exponentials."""
 
 
 def _top_down_hedge(run: InfosetRun, role: Bytes | None, learner: RuleLearner, rule: HedgeRule, step: Step) -> None:
-    """The same where strategies are softmax weights with a largest of exp(0) = 1, to be cut and divided by sums."""
+    """Walk down where strategies are softmax weights, with a largest weight of exp(0) = 1.
+
+    Weights below the threshold are cut, and the others are divided by their sum.
+    """
     (first, parent), begin, stop, _ = run
     average, strategy, plan, limit, weight = learner.average, learner.strategy, learner.plan, rule.limit, step.weight
     slow = 1.0 / math.sqrt(step.iteration + 1.0)
@@ -70,7 +74,7 @@ def _top_down_hedge(run: InfosetRun, role: Bytes | None, learner: RuleLearner, r
 
 @specialised("rule", {HedgeRule: _top_down_hedge})
 def walk_down(run: InfosetRun, role: Bytes | None, learner: WalkedLearner, rule: WalkedRule, step: Step) -> None:
-    """Add old plans to the average and take new ones from the new strategies, without separators."""
+    """Add old plans to the average and make new plans from the new strategies, except for separators."""
     (first, parent), begin, stop, _ = run
     average, strategy, plan, weight = learner.average, learner.strategy, learner.plan, step.weight
     start = np.uint64(first[begin])
@@ -92,9 +96,12 @@ def learn_shared(
     treeplex: Treeplex, role: Bytes, shared: Ints, boundary: Floats, learner: WalkedLearner, rule: WalkedRule,
     values: Floats, step: Step,
 ) -> None:  # fmt: skip
-    """Regrets, averages and plans of the separators among ``shared``; the values of the others are known."""
-    for place in range(len(shared) - 1, -1, -1):
-        infoset = shared[place]
+    """Update regrets, averages and plans of the separators among ``shared``.
+
+    Values of the others, which are on the boundary, are in ``boundary``.
+    """
+    for index in range(len(shared) - 1, -1, -1):
+        infoset = shared[index]
         if role[infoset] == SEPARATOR:
             walk_up(InfosetRun(treeplex, infoset, infoset + 1, None), None, learner, rule, values, step)
         else:
@@ -136,7 +143,7 @@ def _learn(
 def _respond(
     treeplex: Treeplex, partition: None, learner: Responder, rule: None, values: Floats, step: Step, worker: None
 ) -> None:
-    """Fictitious play: mix a best response into the average."""
+    """Learn by fictitious play: mix a best response into the average."""
     plan, response = learner
     best_response(treeplex, values, response)
     realization_plan(treeplex, response, response)
@@ -149,8 +156,8 @@ def learn(
     treeplex: Treeplex, partition: Partition | None, learner: WalkedLearner, rule: WalkedRule, values: Floats,
     step: Step, worker: Worker | None,
 ) -> None:  # fmt: skip
-    """Average, regrets and next strategy of one player from the gradient ``values``; callable inside kernels.
+    """Update average, regrets and strategy of one player from the gradient ``values``; callable inside kernels.
 
-    ``learner`` and ``values`` are modified in place. Threads meet at the end.
+    ``learner`` and ``values`` are modified in place. There is a barrier for threads at the end.
     """
     _learn(treeplex, partition, learner, rule, values, step, worker)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.engines.sequence.cpu.oracle import ask
+from treeplex.engines.sequence.cpu.oracle import gradient_of
 from treeplex.engines.sequence.cpu.prox import respond
 from treeplex.engines.sequence.first_order import LAG, ROUNDING, SHORTEST_STEP, STEP_GROWTH, MirrorPlayer, Rate
 from treeplex.kernels.jit import kernel
@@ -16,33 +16,34 @@ from treeplex.kernels.jit import kernel
 
 @kernel
 def add(old: Floats, factor: float, new: Floats, out: Floats) -> None:
-    """out = old + factor new; ``out`` is modified in place and may be ``old``."""
+    """Compute out = old + factor new; ``out`` is modified in place and may be ``old``."""
     for s in range(np.uint64(len(old))):
         out[s] = old[s] + factor * new[s]
 
 
 @kernel
-def surprise(found: Floats, predicted: Floats, plan: Floats) -> float:
-    """The value of a plan against what was found, beyond what was predicted."""
+def surprise(gradient: Floats, predicted: Floats, plan: Floats) -> float:
+    """Value of a plan against the gradient, less its value against the predicted gradient."""
     total = 0.0
     for s in range(np.uint64(len(plan))):
-        total += (found[s] - predicted[s]) * plan[s]
+        total += (gradient[s] - predicted[s]) * plan[s]
     return total
 
 
 @kernel
 def attempt(players: tuple[MirrorPlayer, MirrorPlayer], step: float) -> tuple[float, float, float]:
-    """Play what the predicted gradients call for and learn from it.
+    """Play responses to the predicted gradients and learn from the gradients against them, in scratch.
 
-    Returns both potentials if it is kept, and how far the next responses are from what was played.
+    Returns the potential of each player if the attempt is accepted, and the distance of the next responses from the
+    plans that were played.
     """
     (one, mine, me), (two, theirs, they) = players
     add(mine.dual, step, mine.predicted, me.moved)
     far = respond(one.treeplex, one.entropy, 1.0, me.moved, me.prox, me.played)
     add(theirs.dual, step, theirs.predicted, they.moved)
     far += respond(two.treeplex, two.entropy, 1.0, they.moved, they.prox, they.played)
-    ask(one.side, one.sign, they.played, me.gradient)
-    ask(two.side, two.sign, me.played, they.gradient)
+    gradient_of(one.side, one.sign, they.played, me.gradient)
+    gradient_of(two.side, two.sign, me.played, they.gradient)
     add(mine.dual, step, me.gradient, me.moved)
     first = respond(one.treeplex, one.entropy, 1.0, me.moved, me.prox, me.next)
     add(theirs.dual, step, they.gradient, they.moved)
@@ -55,7 +56,7 @@ def attempt(players: tuple[MirrorPlayer, MirrorPlayer], step: float) -> tuple[fl
 
 @kernel
 def keep(player: MirrorPlayer, step: float) -> None:
-    """Make an attempt the state, which is modified in place."""
+    """Accept an attempt: copy it to the state, which is modified in place."""
     _, mirror, scratch = player
     add(mirror.average, step, scratch.played, mirror.average)
     mirror.dual[:] = scratch.moved
@@ -73,17 +74,17 @@ def mirror_iterations(
     longest: float,
     noise: float,
 ) -> int:
-    """``count`` iterations, numbered from ``start + 1``; ``players`` and ``rate`` are modified in place.
+    """Run ``count`` iterations, numbered from ``start + 1``, and return the number of products.
 
-    ``longest``: where steps stop to grow. ``noise``: what potentials may be wrong by beside their own rounding. Returns
-    how many products it took.
+    ``players`` and ``rate`` are modified in place. ``longest``: largest step. ``noise``: error of potentials beyond
+    their own rounding.
     """
     products = 0
     (one, mine, _), (two, theirs, _) = players
     for t in range(start, start + count):
         if not optimistic or t == 0:
-            ask(one.side, one.sign, theirs.response, mine.predicted)
-            ask(two.side, two.sign, mine.response, theirs.predicted)
+            gradient_of(one.side, one.sign, theirs.response, mine.predicted)
+            gradient_of(two.side, two.sign, mine.response, theirs.predicted)
             products += 2
         while True:
             step = rate.step[0]

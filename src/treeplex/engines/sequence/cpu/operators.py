@@ -1,7 +1,7 @@
 """The payoff operators: ``gradient`` is the value of every sequence of a player against the opponent's plan.
 
-One function for every form of the operator, chosen when a kernel that calls it is compiled. Accumulation is float64
-whatever the storage; no fastmath.
+There is one function for each form of the operator, chosen when a kernel that calls it is compiled. Accumulation is
+float64 in every storage; no fastmath.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Side = Csr | BlockRows | RankedRows | ClassRows
 """One player's orientation of a payoff operator."""
 
 
-# --- where the sequences of a row are, by a step or by a list --------------------------------------------------------
+# --- indices of the sequences of a row, by a step or by a list -------------------------------------------------------
 
 
 def _listed(side: PlacedClassRows) -> tuple[Ints, Ints, Ints, Ints]:
@@ -28,7 +28,7 @@ def _listed(side: PlacedClassRows) -> tuple[Ints, Ints, Ints, Ints]:
 
 @specialised("side", {PlacedClassRows: _listed}, inline="always")
 def _numbering(side: ClassRows) -> tuple[Ints, Ints, Ints, Ints]:
-    """Where sequences of own rows are, and of the opponent's: two arrays each, taken out of the tuple once."""
+    """Return the arrays that locate the sequences of own rows and of the opponent's rows, two arrays each."""
     return side.base, side.stride, side.other_base, side.other_stride
 
 
@@ -42,7 +42,7 @@ def _fetch_listed(
 
 @specialised("side", {PlacedClassRows: _fetch_listed}, inline="always")
 def _fetch(side: ClassRows, at: Ints, which: Ints, row: Index, width: Index, opponent: Floats, weight: Floats) -> None:
-    """The weights of the opponent's classes at one of its rows; ``weight`` is modified in place."""
+    """Read the weights of the opponent's classes at one of its rows; ``weight`` is modified in place."""
     s, step = np.uint64(at[row]), np.uint64(which[row])
     for k in range(width):
         weight[k] = opponent[s]
@@ -50,19 +50,21 @@ def _fetch(side: ClassRows, at: Ints, which: Ints, row: Index, width: Index, opp
 
 
 def _deliver_listed(
-    side: PlacedClassRows, at: Ints, which: Ints, row: Index, width: Index, found: Floats, values: Floats
+    side: PlacedClassRows, at: Ints, which: Ints, row: Index, width: Index, class_values: Floats, values: Floats
 ) -> None:
     begin = np.uint64(at[row])
     for k in range(width):
-        values[np.uint64(which[begin + k])] = found[k]
+        values[np.uint64(which[begin + k])] = class_values[k]
 
 
 @specialised("side", {PlacedClassRows: _deliver_listed}, inline="always")
-def _deliver(side: ClassRows, at: Ints, which: Ints, row: Index, width: Index, found: Floats, values: Floats) -> None:
-    """The values of the classes at a row; ``values`` is modified in place."""
+def _deliver(
+    side: ClassRows, at: Ints, which: Ints, row: Index, width: Index, class_values: Floats, values: Floats
+) -> None:
+    """Write the values of the classes at a row; ``values`` is modified in place."""
     s, step = np.uint64(at[row]), np.uint64(which[row])
     for k in range(width):
-        values[s] = found[k]
+        values[s] = class_values[k]
         s += step
 
 
@@ -134,16 +136,16 @@ def _classes(
     classes, copies, below, most = side.classes, side.copies, side.below, side.not_above
     own, own_step, other, other_step = _numbering(side)
     widest = np.uint64(0)
-    for place in range(len(classes) - 1):
-        widest = max(widest, np.uint64(classes[place + 1] - classes[place]))
+    for board_index in range(len(classes) - 1):
+        widest = max(widest, np.uint64(classes[board_index + 1] - classes[board_index]))
     out, weight, before = np.empty(widest), np.empty(widest), np.empty(widest + np.uint64(1))
     for row in range(np.uint64(begin), np.uint64(end)):
         if row == 0:
-            values[0] = 0.0  # everybody has moved before the game is over
+            values[0] = 0.0  # the game cannot end before both players have moved
             continue
-        place = np.uint64(board[row])
-        first = np.uint64(classes[place])
-        width = np.uint64(classes[place + np.uint64(1)]) - first
+        board_index = np.uint64(board[row])
+        first = np.uint64(classes[board_index])
+        width = np.uint64(classes[board_index + np.uint64(1)]) - first
         for k in range(width):
             out[k] = 0.0
         for entry in range(np.uint64(start[row]), np.uint64(start[row + np.uint64(1)])):
@@ -169,7 +171,7 @@ def _classes(
 
 @specialised("side", {BlockRows: _blocks, RankedRows: _ranked, ClassRows: _classes, PlacedClassRows: _classes})
 def _gradient(side: Csr, sign: float, opponent: Floats, values: Floats, begin: int, end: int) -> None:
-    """values(s) = sign * sum_t A(s, t) opponent(t) for the rows from ``begin`` to ``end``; callable inside kernels."""
+    """Compute values(s) = sign * sum_t A(s, t) opponent(t) for rows ``begin`` to ``end``; callable inside kernels."""
     start, column, data = side
     first = np.uint64(start[begin])
     for row in range(np.uint64(begin), np.uint64(end)):
@@ -183,7 +185,7 @@ def _gradient(side: Csr, sign: float, opponent: Floats, values: Floats, begin: i
 
 @kernel
 def gradient(side: Side, sign: float, opponent: Floats, values: Floats) -> None:
-    """A times the opponent's realization plan, or -A' times it; ``values`` [S] is modified in place."""
+    """Multiply the opponent's realization plan by A, or by -A'; ``values`` [S] is modified in place."""
     _gradient(side, sign, opponent, values, 0, len(side.start) - 1)
 
 
@@ -197,9 +199,9 @@ def _own_rows(side: Side, partition: Partition, sign: float, opponent: Floats, v
 def gradient_by(
     side: Side, partition: None, sign: float, opponent: Floats, values: Floats, worker: Worker | None
 ) -> None:
-    """A thread's rows of the ``gradient``, or all where there is no partition; callable inside kernels.
+    """Compute a thread's rows of the ``gradient``, or all rows without a partition; callable inside kernels.
 
-    Rows of different threads write different sequences. Nobody waits here.
+    Rows of different threads write different sequences. There is no barrier here.
     """
     if first(worker):
         gradient(side, sign, opponent, values)

@@ -1,7 +1,7 @@
-"""Gradients: by a product with the payoff operator, or by a walk over the history tree that is truncated.
+"""Gradients, by a product with the payoff operator or by a truncated walk over the history tree.
 
-A walk enters a history if chance and the opponent get there with a probability of at least ``limit``, and adds up
-payoffs in depth-first order. Float64; one thread; no fastmath.
+A walk enters a history if chance and the opponent reach it with a probability of at least ``limit``. It adds up payoffs
+in depth-first order. Float64; one thread; no fastmath.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from treeplex.kernels.jit import kernel, specialised
 
 
 class TreeSide(NamedTuple):
-    """The history tree as one player's gradients need it; the last five are the stack of a walk, [depth]."""
+    """The history tree for one player's gradients; the last five fields are the stack of a walk, [depth]."""
 
     tree: LevelTree
     player: int
-    limit: Floats  # [1] what the probability of chance and opponent must reach; modified in place
-    entered: npt.NDArray[np.int64]  # [1] nodes entered so far; modified in place
+    limit: Floats  # [1] least probability of chance and opponent at which a node is entered; modified in place
+    entered: npt.NDArray[np.int64]  # [1] number of nodes entered so far; modified in place
     node: Ints
-    next: Ints  # the child of ``node`` to be looked at next
+    next: Ints  # the next child of ``node``
     chance: Floats  # chance's probability of ``node``
-    own: Ints  # the player's last sequence on the way there
-    other: Ints  # the opponent's
+    own: Ints  # the player's last sequence on the path to ``node``
+    other: Ints  # the opponent's last sequence on this path
 
 
 class TreeOperator(NamedTuple):
@@ -40,7 +40,7 @@ class TreeOperator(NamedTuple):
 
 
 def _walk(side: TreeSide, sign: float, opponent: Floats, values: Floats) -> None:
-    """Depth first; a node whose children are not all done waits on the stack while a child is entered."""
+    """Walk depth first; a node with children left to visit waits on the stack while a child is entered."""
     tree, player, limit, total, node, next_, chance, own, other = side
     record, probability, payoff = tree
     least, one, depth = limit[0], np.uint64(1), np.uint64(0)
@@ -85,12 +85,12 @@ def _walk(side: TreeSide, sign: float, opponent: Floats, values: Floats) -> None
 
 
 @specialised("side", {TreeSide: _walk})
-def _ask(side: Side, sign: float, opponent: Floats, values: Floats) -> None:
-    """As ``ask``; callable inside kernels."""
+def _gradient_of(side: Side, sign: float, opponent: Floats, values: Floats) -> None:
+    """Compute the gradient for ``gradient_of``; callable inside kernels."""
     gradient(side, sign, opponent, values)
 
 
 @kernel
-def ask(side: Side | TreeSide, sign: float, opponent: Floats, values: Floats) -> None:
-    """values(s) = sign * sum_t A(s, t) opponent(t); ``values`` [S] is modified in place."""
-    _ask(side, sign, opponent, values)
+def gradient_of(side: Side | TreeSide, sign: float, opponent: Floats, values: Floats) -> None:
+    """Compute values(s) = sign * sum_t A(s, t) opponent(t); ``values`` [S] is modified in place."""
+    _gradient_of(side, sign, opponent, values)

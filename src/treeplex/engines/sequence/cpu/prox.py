@@ -1,8 +1,8 @@
 """The dilated entropy over a treeplex. Maths: ``engines.sequence.reference.prox``.
 
-Storage and accumulation float64; one thread; no fastmath. Infosets are taken by height, those with nothing below them
-first, and ``BATCH`` at a time: their actions are laid out side by side, so that exp and log run over whole arrays. One
-exp per action, one log per infoset.
+Storage and accumulation float64; one thread; no fastmath. Infosets are visited by height, from those with nothing below
+them, in batches of ``BATCH``. The actions of a batch lie side by side, so that exp and log run over whole arrays. There
+is one exp per action and one log per infoset.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BATCH: Final = 128
 def respond(
     treeplex: Treeplex, entropy: Entropy, smoothing: float, gradient: Floats, scratch: ProxScratch, answer: Floats
 ) -> float:
-    """The smoothed best response to ``gradient`` [S] as a realization plan, into ``answer`` [S]; returns its value."""
+    """Write the smoothed best response to ``gradient`` [S] to ``answer`` [S], a realization plan; return its value."""
     first, parent = treeplex
     weight, log_actions, order, level = entropy
     below, likely, best, total = scratch
@@ -33,8 +33,8 @@ def respond(
         while begin < level[height + 1]:
             stop = min(begin + BATCH, level[height + 1])
             count = np.uint64(0)
-            for place in range(begin, stop):
-                infoset = np.uint64(order[np.uint64(place)])
+            for index in range(begin, stop):
+                infoset = np.uint64(order[np.uint64(index)])
                 start, end = np.uint64(first[infoset]), np.uint64(first[infoset + np.uint64(1)])
                 cold = 1.0 / (smoothing * weight[infoset])
                 top = gradient[start] + below[start]
@@ -46,24 +46,24 @@ def respond(
                 for _ in range(start, end):
                     likely[count] = (likely[count] - top) * cold
                     count += np.uint64(1)
-                best[np.uint64(place - begin)] = top
+                best[np.uint64(index - begin)] = top
             exp_all(likely, int(count))
             count = np.uint64(0)
-            for place in range(begin, stop):
-                infoset = np.uint64(order[np.uint64(place)])
+            for index in range(begin, stop):
+                infoset = np.uint64(order[np.uint64(index)])
                 start, end = np.uint64(first[infoset]), np.uint64(first[infoset + np.uint64(1)])
                 summed = 0.0
                 for s in range(start, end):
                     summed += likely[count + (s - start)]
-                share = 1.0 / summed
+                inverse = 1.0 / summed
                 for s in range(start, end):
-                    answer[s] = likely[count] * share
+                    answer[s] = likely[count] * inverse
                     count += np.uint64(1)
-                total[np.uint64(place - begin)] = summed
+                total[np.uint64(index - begin)] = summed
             log_all(total, stop - begin)
-            for place in range(begin, stop):
-                infoset = np.uint64(order[np.uint64(place)])
-                here = np.uint64(place - begin)
+            for index in range(begin, stop):
+                infoset = np.uint64(order[np.uint64(index)])
+                here = np.uint64(index - begin)
                 gained = smoothing * weight[infoset] * (total[here] - log_actions[infoset])
                 below[np.uint64(parent[infoset])] += best[here] + gained
             begin = stop
@@ -81,8 +81,8 @@ def respond(
 
 
 @kernel
-def mix(old: Floats, share: float, new: Floats, out: Floats) -> None:
-    """out = (1 - share) old + share new; ``out`` is modified in place and may be ``old``."""
-    keep = 1.0 - share
+def mix(old: Floats, weight: float, new: Floats, out: Floats) -> None:
+    """Compute out = (1 - weight) old + weight new; ``out`` is modified in place and may be ``old``."""
+    keep = 1.0 - weight
     for s in range(np.uint64(len(old))):
-        out[s] = keep * old[s] + share * new[s]
+        out[s] = keep * old[s] + weight * new[s]

@@ -1,14 +1,14 @@
 """Iterations of CFR in tiles: 16 infosets at a time. Maths: ``reference.iterations``.
 
-Of each player in turn, bottom-up: values of actions from the payoffs and from what lies below, regrets, next
-strategies, in one pass; then top-down: plans, and averages with them. What an iteration adds to the average is the
-plan that it began with; so after the first iteration plans are added when they are made, with the weight of the
-next, instead of being read once more.
+For each player in turn, one bottom-up pass computes values of actions from the payoffs and from the infosets below,
+then regrets and next strategies. A top-down pass makes plans and adds them to the averages. An iteration adds the plan
+that it began with to the average. So after the first iteration, plans are added when they are made, with the weight of
+the next iteration, instead of being read once more.
 
 Every number comes from the operations of ``cpu.bottom_up`` and ``cpu.learn`` in their order, so it has the same bits.
 Storage is that of the learners; accumulation and the values of infosets are float64; no fastmath. Threads, if there
-are several, stay for all iterations: each has tiles of its own in every stretch of ``runs``, a tile writes nothing but
-its own slices and lanes, and all meet before the next stretch.
+are several, stay for all iterations. Each has tiles of its own in every stretch of ``runs``, and a tile writes only its
+own slices and lanes. There is a barrier after every stretch.
 """
 
 from __future__ import annotations
@@ -31,31 +31,31 @@ from treeplex.updates.turns import SIMULTANEOUS
 
 
 class TiledForm(NamedTuple):
-    """A game in tiles, and scratch; arrays in the precision of the learners unless said otherwise."""
+    """A game in tiles, and scratch; arrays have the precision of the learners unless noted otherwise."""
 
     tiles: tuple[Tiles, Tiles]
     rows: tuple[TiledRows, TiledRows]
     blocks: Dealt
-    partitions: Partitions  # of the rows of blocks
+    partitions: Partitions  # pieces of the rows of blocks
     runs: Runs
     values: tuple[Numbers, Numbers]  # [P] gradients by blocks, else [0]
-    worth: tuple[Floats, Floats]  # [16 T + 16] v(I); then -0.0, which can be added to anything
+    lane_values: tuple[Floats, Floats]  # [16 T + 16] float64 v(I) by lane; then -0.0, which can be added to anything
     reached: tuple[Bytes, Bytes]  # [T] 0 where all plans of a tile are zero
-    scratch: Numbers  # [K, 16 A] of each thread, 16 numbers for each action of an infoset
+    scratch: Numbers  # [K, 16 A] per thread, 16 numbers for each action of an infoset
     roots: tuple[Root, Root]
 
     @property
     def threads(self) -> int:
-        """``K``."""
+        """Number of threads, K."""
         return len(self.scratch)
 
 
 class TileCall(NamedTuple):
-    """A rule that is a function, as tiles call it: one lane after the other."""
+    """A rule that is a function, called for one lane of a tile after the other."""
 
     call: RuleCall
-    starts: Ints  # [16 T] the first sequence of the infoset in each lane; -1: no infoset
-    room: Floats  # [K, (2 + rows) A] scratch of each thread
+    starts: Ints  # [16 T] first sequence of the infoset in each lane; -1: no infoset
+    room: Floats  # [K, (2 + rows) A] scratch per thread
 
 
 TiledLearners = tuple[Learner | RuleLearner, Learner | RuleLearner]
@@ -63,18 +63,18 @@ TiledRules = tuple[Matching | TileCall, Matching | TileCall]
 
 
 class Weights(NamedTuple):
-    """What plans weigh in the average: that of the iteration that ends, and the one made for the next; 0: not added."""
+    """Weights of plans in the average; 0: the plan is not added."""
 
-    before: float
-    after: float
+    before: float  # weight of the plan with which the iteration began
+    after: float  # weight of the plan that is made for the next iteration
 
 
-# --- what the infosets of a tile learn -------------------------------------------------------------------------------
+# --- learning in the infosets of a tile ------------------------------------------------------------------------------
 
 
 @inlined_loop
 def share_out_lanes(weights: Numbers, base: Index, strategy: Numbers, head: Index, end: Index, total: Vector) -> None:
-    """``rules.share_out`` for the 16 infosets of a tile, whose slice b has its weights in slice b - ``base``."""
+    """Apply ``rules.share_out`` to the 16 infosets of a tile; weights of slice b are in slice b - ``base``."""
     zero, one, width = spread(0.0), spread(1.0), np.uint64(LANES)
     even, like = spread(1.0 / np.float64(end - head)), spread(strategy.dtype.type(0.0))
     for b in range(head, end):
@@ -86,7 +86,7 @@ def _call(
     learner: RuleLearner, rule: TileCall, step: Step, thread: int, scratch: Numbers, expected: Vector, tile: Index,
     head: Index, end: Index,
 ) -> None:  # fmt: skip
-    """A rule that is a function."""
+    """Apply a rule that is a function to the infosets of a tile, lane by lane."""
     width, room = np.uint64(LANES), rule.room[thread]
     for lane in range(width):
         start = rule.starts[width * tile + lane]
@@ -102,7 +102,10 @@ def learn_tile(
     learner: Learner, rule: Matching, step: Step, thread: int, scratch: Numbers, expected: Vector, tile: Index,
     head: Index, end: Index,
 ) -> None:  # fmt: skip
-    """Next strategies of a tile, of slices ``head`` to ``end``, from the values of its actions in ``scratch``."""
+    """Update regrets and next strategies of a tile from the values of its actions in ``scratch``.
+
+    The tile has the slices from ``head`` to ``end``.
+    """
     regret, strategy, width, zero = learner.regret, learner.strategy, np.uint64(LANES), spread(0.0)
     up, down, predict = spread(step.positive), spread(step.negative), spread(rule.predict)
     like, total = spread(strategy.dtype.type(0.0)), zero
@@ -122,9 +125,9 @@ def learn_tile(
 @callee
 def _up(
     tiles: Tiles, rows: TiledRows, runs: Passes, learner: Learner | RuleLearner, opponent: Numbers, values: Numbers,
-    worth: Floats, scratches: Numbers, rule: Matching | TileCall, step: Step, worker: Worker | None,
+    lane_values: Floats, scratches: Numbers, rule: Matching | TileCall, step: Step, worker: Worker | None,
 ) -> None:  # fmt: skip
-    """Bottom-up: next strategies of all tiles; ``learner`` and ``worth`` are modified."""
+    """Update next strategies of all tiles, bottom-up; ``learner`` and ``lane_values`` are modified in place."""
     k, cuts = thread_of(worker), runs.up
     scratch = scratches[k]
     first, below, child = tiles.first, tiles.start, tiles.child
@@ -149,11 +152,11 @@ def _up(
                     entry += width
                 value, last = narrowed(total, like), width * np.uint64(below[b + next_])
                 while kid < last:
-                    value = narrowed(widened(value) + gather(worth, child, kid), like)
+                    value = narrowed(widened(value) + gather(lane_values, child, kid), like)
                     kid += width
                 store(scratch, width * (b - head), value)
                 expected = expected + widened(load(strategy, width * b) * value)
-            store(worth, width * tile, expected)
+            store(lane_values, width * tile, expected)
             learn_tile(learner, rule, step, k, scratch, expected, tile, head, end)
             head = end
         meet(worker)
@@ -163,9 +166,9 @@ def _up(
 def _down(
     tiles: Tiles, runs: Passes, learner: Learner | RuleLearner, reached: Bytes, weights: Weights, worker: Worker | None
 ) -> None:
-    """Top-down: plans from strategies, and averages, of all tiles; ``learner`` and ``reached`` in place.
+    """Make plans from strategies and update averages, top-down; ``learner`` and ``reached`` are modified in place.
 
-    A tile whose infosets the player does not reach and did not reach before has zeros for plans, and they stay.
+    A tile is skipped if the player reaches its infosets neither now nor before: its plans are zero and stay zero.
     """
     k, cuts = thread_of(worker), runs.down
     first, parent = tiles.first, tiles.parent
@@ -201,11 +204,11 @@ def _down(
 
 
 @callee
-def ask(
+def block_gradient(
     side: PlacedSide | None, partition: Partition | None, sign: float, opponent: Numbers, values: Numbers,
     worker: Worker | None,
 ) -> None:  # fmt: skip
-    """The gradient by blocks, where there are any; callable inside kernels."""
+    """Compute the gradient by blocks if the operator has blocks, then wait for all threads; callable inside kernels."""
     if side is not None:
         gradient_by(side, partition, sign, opponent, values, worker)
         meet(worker)
@@ -215,26 +218,33 @@ def ask(
 def iterate_tiles(
     form: TiledForm, learners: TiledLearners, rules: TiledRules, steps: Steps, turns: int, worker: Worker | None
 ) -> None:
-    """One iteration for each of ``steps``, as one of the threads; ``learners``, in places, and scratch are modified."""
+    """Run one iteration for each of ``steps`` as one of the threads.
+
+    ``learners``, by position in tiles, and scratch are modified in place.
+    """
     (tiles_0, tiles_1), (rows_0, rows_1), (blocks_0, blocks_1) = form.tiles, form.rows, form.blocks
     (pieces_0, pieces_1), (runs_0, runs_1), scratch = form.partitions, form.runs, form.scratch
-    (values_0, values_1), (worth_0, worth_1), (reached_0, reached_1) = form.values, form.worth, form.reached
+    (values_0, values_1), (lane_values_0, lane_values_1), (reached_0, reached_1) = (
+        form.values,
+        form.lane_values,
+        form.reached,
+    )
     (learner_0, learner_1), (rule_0, rule_1) = learners, rules
     plan_0, plan_1, count = learner_0.plan, learner_1.plan, len(steps.weight)
     for i in range(count):
         step = Step(steps.iteration[i], steps.weight[i], steps.positive[i], steps.negative[i])
         weights = Weights(steps.weight[0] if i == 0 else 0.0, steps.weight[i + 1] if i + 1 < count else 0.0)
-        ask(blocks_0, pieces_0, 1.0, plan_1, values_0, worker)
-        _up(tiles_0, rows_0, runs_0, learner_0, plan_1, values_0, worth_0, scratch, rule_0, step, worker)
+        block_gradient(blocks_0, pieces_0, 1.0, plan_1, values_0, worker)
+        _up(tiles_0, rows_0, runs_0, learner_0, plan_1, values_0, lane_values_0, scratch, rule_0, step, worker)
         if turns != SIMULTANEOUS:
             _down(tiles_0, runs_0, learner_0, reached_0, weights, worker)
-        ask(blocks_1, pieces_1, -1.0, plan_0, values_1, worker)
-        _up(tiles_1, rows_1, runs_1, learner_1, plan_0, values_1, worth_1, scratch, rule_1, step, worker)
+        block_gradient(blocks_1, pieces_1, -1.0, plan_0, values_1, worker)
+        _up(tiles_1, rows_1, runs_1, learner_1, plan_0, values_1, lane_values_1, scratch, rule_1, step, worker)
         if turns == SIMULTANEOUS:
             _down(tiles_0, runs_0, learner_0, reached_0, weights, worker)
         _down(tiles_1, runs_1, learner_1, reached_1, weights, worker)
         if first(worker):
-            learner_0.average[0] += steps.weight[i]  # of the empty sequence, which is no infoset's
+            learner_0.average[0] += steps.weight[i]  # the empty sequence, which belongs to no infoset
             learner_1.average[0] += steps.weight[i]
         if given_up(worker):
             break

@@ -1,8 +1,9 @@
 """Value and best responses in tiles: 16 infosets at a time, in about the time of an iteration.
 
-Top-down: plans. Bottom-up: values of actions from the payoffs and from the best actions below. What the actions of
-player 0 are paid is summed up in the order of sequences, so all has the bits of ``cpu.evaluate``. Storage and
-accumulation float64; no fastmath. Threads share tiles as in ``cpu.tiled``; no bit depends on them.
+The top-down pass makes plans. The bottom-up pass computes values of actions from the payoffs and from the best actions
+below. The payoffs of player 0's actions are summed in the order of sequences, so all results have the bits of
+``cpu.evaluate``. Storage and accumulation float64; no fastmath. Threads divide tiles as in ``cpu.tiled``; no bit
+depends on them.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 
 from treeplex.arrays import Floats, Ints
 from treeplex.engines.sequence.arrays import Numbers
-from treeplex.engines.sequence.cpu.tiled import TiledForm, ask, share_out_lanes
+from treeplex.engines.sequence.cpu.tiled import TiledForm, block_gradient, share_out_lanes
 from treeplex.engines.sequence.partition import Passes
 from treeplex.engines.sequence.tiles import Root, TiledRows, Tiles
 from treeplex.kernels.jit import callee, inlined, kernel
@@ -22,17 +23,17 @@ from treeplex.kernels.vectors import LANES, gather, larger, load, spread, store,
 
 
 class Plans(NamedTuple):
-    """Scratch of an evaluation."""
+    """Scratch of an evaluation in tiles."""
 
-    plans: tuple[Floats, Floats]  # [P] of each player
-    paid: Floats  # [P] what player 0 gets by each action
+    plans: tuple[Floats, Floats]  # [P] realization plan of each player
+    paid: Floats  # [P] payoff of each action to player 0, under both plans
 
 
 @kernel
 def normalise_tiles(
     tiles: tuple[Tiles, Tiles], weights: tuple[Numbers, Numbers], strategies: tuple[Floats, Floats]
 ) -> None:
-    """Non-negative weights [P] to strategies [P], modified in place; uniform where they are all zero."""
+    """Convert non-negative weights [P] to strategies [P], modified in place; uniform where all weights are zero."""
     _normalise(tiles[0].first, weights[0], strategies[0])
     _normalise(tiles[1].first, weights[1], strategies[1])
 
@@ -41,18 +42,19 @@ def normalise_tiles(
 def evaluate_tiles(
     form: TiledForm,
     strategies: tuple[Floats, Floats],
-    place: Ints,
+    position: Ints,
     scratch: Plans,
-    found: Floats,
+    result: Floats,
     worker: Worker | None,
 ) -> None:
-    """As ``cpu.evaluate``, of strategies in places; ``found`` [3], ``scratch`` and that of ``form`` are modified.
+    """Compute the numbers of ``cpu.evaluate`` for strategies by position in tiles, as one of the threads.
 
-    ``place``: those of player 0's sequences.
+    ``position``: positions of player 0's sequences. ``result`` [3], ``scratch`` and the scratch of ``form`` are
+    modified in place.
     """
     (tiles_0, tiles_1), (rows_0, rows_1), (blocks_0, blocks_1) = form.tiles, form.rows, form.blocks
     (pieces_0, pieces_1), (runs_0, runs_1) = form.partitions, form.runs
-    (values_0, values_1), (worth_0, worth_1) = form.values, form.worth
+    (values_0, values_1), (lane_values_0, lane_values_1) = form.values, form.lane_values
     (plan_0, plan_1), paid = scratch.plans, scratch.paid
     if first(worker):
         _begin(plan_0)
@@ -60,17 +62,17 @@ def evaluate_tiles(
     meet(worker)
     _down(tiles_0, runs_0, strategies[0], plan_0, worker)
     _down(tiles_1, runs_1, strategies[1], plan_1, worker)
-    ask(blocks_0, pieces_0, 1.0, plan_1, values_0, worker)
-    ask(blocks_1, pieces_1, -1.0, plan_0, values_1, worker)
-    _up(tiles_0, rows_0, runs_0, plan_1, values_0, worth_0, plan_0, paid, worker)
-    _up(tiles_1, rows_1, runs_1, plan_0, values_1, worth_1, plan_1, paid[:0], worker)
+    block_gradient(blocks_0, pieces_0, 1.0, plan_1, values_0, worker)
+    block_gradient(blocks_1, pieces_1, -1.0, plan_0, values_1, worker)
+    _up(tiles_0, rows_0, runs_0, plan_1, values_0, lane_values_0, plan_0, paid, worker)
+    _up(tiles_1, rows_1, runs_1, plan_0, values_1, lane_values_1, plan_1, paid[:0], worker)
     if first(worker):
         (root_0, root_1), value = form.roots, _at_once(form.roots[0], plan_1, values_0)
-        found[1] = _best_of_all(root_0, worth_0, value)
-        found[2] = _best_of_all(root_1, worth_1, _at_once(root_1, plan_0, values_1))
-        for s in range(1, len(place)):
-            value += paid[np.uint64(place[s])]
-        found[0] = value
+        result[1] = _best_of_all(root_0, lane_values_0, value)
+        result[2] = _best_of_all(root_1, lane_values_1, _at_once(root_1, plan_0, values_1))
+        for s in range(1, len(position)):
+            value += paid[np.uint64(position[s])]
+        result[0] = value
     part(worker)
 
 
@@ -94,14 +96,14 @@ def _normalise(first: Ints, weights: Numbers, strategy: Floats) -> None:
 
 @inlined
 def _begin(plan: Floats) -> None:
-    """The slice that belongs to nobody."""
+    """Initialise slice 0, which belongs to no infoset: the empty sequence has probability 1."""
     store(plan, 0, spread(0.0))
     plan[0] = 1.0
 
 
 @callee
 def _down(tiles: Tiles, runs: Passes, strategy: Floats, plan: Floats, worker: Worker | None) -> None:
-    """Plans of all tiles, in place."""
+    """Make the plans of all tiles, top-down; ``plan`` is modified in place."""
     k, cuts = thread_of(worker), runs.down
     first_, parent, width = tiles.first, tiles.parent, np.uint64(LANES)
     for count in range(len(cuts)):
@@ -120,10 +122,13 @@ def _down(tiles: Tiles, runs: Passes, strategy: Floats, plan: Floats, worker: Wo
 
 @callee
 def _up(
-    tiles: Tiles, rows: TiledRows, runs: Passes, opponent: Floats, values: Floats, worth: Floats, plan: Floats,
+    tiles: Tiles, rows: TiledRows, runs: Passes, opponent: Floats, values: Floats, lane_values: Floats, plan: Floats,
     paid: Floats, worker: Worker | None,
 ) -> None:  # fmt: skip
-    """What the best actions of all tiles are worth, and what ``plan`` is paid, in place."""
+    """Compute the best-response values of all tiles, and the payoffs under ``plan``, bottom-up.
+
+    ``lane_values`` and ``paid`` are modified in place.
+    """
     k, cuts = thread_of(worker), runs.up
     first_, below, child = tiles.first, tiles.start, tiles.child
     start, column, data, unit = rows.start, rows.column, rows.data, spread(rows.unit)
@@ -147,17 +152,17 @@ def _up(
                     store(paid, width * b, load(plan, width * b) * value)
                 last = width * np.uint64(below[b + next_])
                 while kid < last:
-                    value = value + gather(worth, child, kid)
+                    value = value + gather(lane_values, child, kid)
                     kid += width
                 best = larger(value, best)
-            store(worth, width * tile, best)
+            store(lane_values, width * tile, best)
             head = end
         meet(worker)
 
 
 @inlined
 def _at_once(root: Root, opponent: Floats, values: Floats) -> float:
-    """What a player is paid without a move of its own."""
+    """Return the payoff of a player where the game ends without a move of its own."""
     total = values[0] if len(values) > 0 else 0.0
     for entry in range(len(root.column)):
         total += root.data[entry] * opponent[np.uint64(root.column[entry])]
@@ -165,8 +170,8 @@ def _at_once(root: Root, opponent: Floats, values: Floats) -> float:
 
 
 @inlined
-def _best_of_all(root: Root, worth: Floats, value: float) -> float:
-    """The best response of a player: what it is paid at once, and its first infosets."""
+def _best_of_all(root: Root, lane_values: Floats, value: float) -> float:
+    """Return the best-response value of a player: its payoff ``value`` without a move, plus its first infosets."""
     for k in range(len(root.lane)):
-        value += worth[np.uint64(root.lane[k])]
+        value += lane_values[np.uint64(root.lane[k])]
     return value

@@ -15,14 +15,17 @@ from treeplex.updates.rules import positive_sum, share_out
 
 @kernel
 def realization_plan(treeplex: Treeplex, strategy: Floats, plan: Floats) -> None:
-    """Strategy to sequence form, top-down; ``plan`` [S] is modified in place and may be ``strategy``."""
+    """Convert a strategy to the sequence form, top-down; ``plan`` [S] is modified in place and may be ``strategy``."""
     plan[0] = 1.0
     extended_plan(treeplex, strategy, plan)
 
 
 @kernel
 def extended_plan(treeplex: Treeplex, strategy: Floats, plan: Floats) -> None:
-    """The same for sequences of infosets here; those above them, which belong to none, have their plans already."""
+    """Compute plans of the sequences of all infosets, top-down, in ``plan``.
+
+    Sequences that belong to no infoset here must have their plans already.
+    """
     first, parent = treeplex
     for infoset in range(len(parent)):
         above = plan[parent[infoset]]
@@ -32,7 +35,7 @@ def extended_plan(treeplex: Treeplex, strategy: Floats, plan: Floats) -> None:
 
 @kernel
 def normalise(treeplex: Treeplex, weights: Floats, strategy: Floats) -> None:
-    """Non-negative weights [S] to a strategy [S], modified in place; uniform where they are all zero."""
+    """Convert non-negative weights [S] to a strategy [S], modified in place; uniform where all weights are zero."""
     first = treeplex.first
     strategy[0] = 1.0
     start = np.uint64(first[0])
@@ -44,7 +47,7 @@ def normalise(treeplex: Treeplex, weights: Floats, strategy: Floats) -> None:
 
 @kernel
 def best_response(treeplex: Treeplex, values: Floats, choice: Floats) -> None:
-    """Bottom-up maximum; ``values`` [S] (the gradient) and ``choice`` [S] are modified in place."""
+    """Compute a best response bottom-up; ``values`` [S] (the gradient) and ``choice`` [S] are modified in place."""
     first, parent = treeplex
     for s in range(len(choice)):
         choice[s] = 0.0
@@ -60,7 +63,7 @@ def best_response(treeplex: Treeplex, values: Floats, choice: Floats) -> None:
 
 @kernel
 def best_value(treeplex: Treeplex, values: Floats) -> float:
-    """The value of a best response; ``values`` [S] (the gradient) is modified in place."""
+    """Return the value of a best response; ``values`` [S] (the gradient) is modified in place."""
     first, parent = treeplex
     for infoset in range(len(parent) - 1, -1, -1):
         best = values[first[infoset]]

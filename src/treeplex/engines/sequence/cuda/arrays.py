@@ -1,4 +1,4 @@
-"""What kernels are given: device arrays, one name per column."""
+"""Arguments of kernels: NamedTuples of device arrays and numbers."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 Index = int
-"""Of numbers, in 32 bits."""
+"""Index of a number, in 32 bits."""
 Number = float
-"""In the storage of a run."""
+"""Number in the storage of a run."""
 Rates = tuple[Number, Number, Number]
-"""The unit of payoffs, and what positive and negative regret are multiplied by; or twice the iteration (``called``)."""
+"""Unit of payoffs, and the factors of positive and negative regret.
+
+Where a rule is called (``called``), the second is the number of the iteration instead of a factor.
+"""
 
 
 class Shape(NamedTuple):
-    """What never changes: see ``layout.Layout``."""
+    """Arrays that never change during a run: see ``layout.DeviceLayout``."""
 
-    tiles: Array  # row after row
+    tiles: Array  # row by row
     above: Array
     owner: Array
     leave: Array
@@ -27,30 +30,31 @@ class Shape(NamedTuple):
 
 
 class RunArrays(NamedTuple):
-    """What iterations keep, and scratch; numbers in the storage of the run."""
+    """State of iterations, and scratch; numbers are in the storage of the run."""
 
-    regret: Array  # [places]
-    average: Array  # [places] weighted sum of realization plans
-    plan: Array  # [places] the current realization plan
-    played: Array  # [places] what the current strategy is in proportion to; with regret matching, ``regret`` itself
-    share: Array  # [homes] 1 / sum of what is played, or -1 / n where nothing is positive; not of bundles
-    reached: Array  # [rows] of the first row of each tile: 0 where all plans are zero
+    regret: Array  # [positions]
+    average: Array  # [positions] weighted sum of realization plans
+    plan: Array  # [positions] the current realization plan
+    played: Array
+    """[positions] Weights that the current strategy is in proportion to; ``regret`` itself in regret matching without
+    prediction."""
+    inverse_sum: Array  # [homes] 1 / sum of ``played``, or -1 / n where nothing is positive; not for bundles
+    reached: Array  # [rows] at the first row of each tile: 0 where all plans are zero
     slot: Array  # [slots * 32] values of infosets, for the sequences above them
-    earned: (
-        Array  # [places] payoffs times the opponent's plan, where they are found before (``dealt``); else one number
-    )
+    earned: Array  # [positions] payoffs times the opponent's plan, if computed beforehand (``dealt``); else one number
 
 
 class DeviceSteps(NamedTuple):
-    """What differs between iterations; iteration i of a stretch has number ``clock[0] + i``."""
+    """Numbers that differ between iterations; iteration i of a stretch has number ``clock[0] + i``."""
 
     clock: Array  # [1]
-    told: Array  # [4 N] what positive regret is multiplied by, what negative regret is; what a plan that has just been
-    # made weighs in player 0's average, and in player 1's
+    factors: Array
+    """[4 N] Per iteration: factors of positive and of negative regret, and the weights of the plans that the iteration
+    makes in player 0's and in player 1's average."""
 
 
 class TileRange(NamedTuple):
-    """Which tiles, of whom, in which iteration."""
+    """Tiles of a launch, with their player and iteration."""
 
     begin: Index
     end: Index
@@ -59,7 +63,7 @@ class TileRange(NamedTuple):
 
 
 class BundleLaunch(NamedTuple):
-    """Which bundle, of whom, in which iteration."""
+    """Bundle of a launch, with its player and iteration."""
 
     tiles: Index
     base: Index

@@ -13,7 +13,7 @@ from treeplex.kernels.cuda.kernels import uint32 as u
 
 
 class BundleKernels(NamedTuple):
-    """For one storage, with or without prediction, and one shape of infosets."""
+    """Kernels for one storage, with or without prediction, and for one shape of infosets."""
 
     up: Any
     down: Any
@@ -21,7 +21,7 @@ class BundleKernels(NamedTuple):
 
 @cache
 def bundle_kernels(storage: str, predict: bool, lengths: tuple[int, ...]) -> BundleKernels:
-    """The kernels of bundles whose actions have so many payoffs."""
+    """Return the kernels of bundles whose actions have ``lengths`` payoffs."""
     return BundleKernels(_going_up(storage, predict, lengths), _going_down(storage, len(lengths)))
 
 
@@ -35,7 +35,7 @@ def _going_up(storage: str, predict: bool, lengths: tuple[int, ...]) -> Any:
         shape: Shape, learning: RunArrays, steps: DeviceSteps, which: BundleLaunch, unit: Number, predicted: Number
     ) -> None:
         i = u(steps.clock[0] + which.iteration)
-        positive, negative = number(steps.told[u(i << u(2))]), number(steps.told[u(u(i << u(2)) + u(1))])
+        positive, negative = number(steps.factors[u(i << u(2))]), number(steps.factors[u(u(i << u(2)) + u(1))])
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
         tile, lane = u(me >> u(5)), u(me & u(31))
         if tile >= u(which.tiles):
@@ -52,7 +52,7 @@ def _going_up(storage: str, predict: bool, lengths: tuple[int, ...]) -> Any:
         for e in range(entries):
             weight[e] = learning.plan[shape.column[u(entry + u(32 * e))]]
             pays[e] = number(shape.value[u(entry + u(32 * e))])
-        total, worth, even = zero, zero, zero
+        total, expected, even = zero, zero, zero
         for a in range(n):
             v = zero
             for e in range(lengths[a]):
@@ -60,14 +60,14 @@ def _going_up(storage: str, predict: bool, lengths: tuple[int, ...]) -> Any:
             v *= number(unit)
             x = select(played[a] > zero, played[a], zero)
             total += x
-            worth += x * v
+            expected += x * v
             even += v
             value[a] = v
-        worth = over(worth, even, total, u(n))
-        learning.slot[leave] = worth
+        expected = over(expected, even, total, u(n))
+        learning.slot[leave] = expected
         for a in range(n):
             at = u(first + u(32 * a))
-            instantaneous = value[a] - worth
+            instantaneous = value[a] - expected
             r = decayed(old[a] + instantaneous, positive, negative, zero) + zero
             if r != old[a]:
                 learning.regret[at] = r
@@ -84,13 +84,13 @@ def _going_down(storage: str, n: int) -> Any:
     zero, one = number(0.0), number(1.0)
 
     def down(shape: Shape, learning: RunArrays, steps: DeviceSteps, which: BundleLaunch) -> None:
-        after = number(steps.told[u(4 * (steps.clock[0] + which.iteration) + 2 + which.player)])
+        after = number(steps.factors[u(4 * (steps.clock[0] + which.iteration) + 2 + which.player)])
         me = u(u(u(cuda.blockIdx.x) * u(cuda.blockDim.x)) + u(cuda.threadIdx.x))
         tile, lane = u(me >> u(5)), u(me & u(31))
         if tile >= u(which.tiles):
             return
         base = u(u(which.base) + u(tile * u(n)))
-        before = learning.reached[base]  # read before the vote, where all lanes meet; written after it
+        before = learning.reached[base]  # read before the vote, a barrier of all lanes; written after it
         reach = learning.plan[shape.above[u(u(which.home) + me)]]
         now = any_lane(reach != zero)
         if not now and before == 0:

@@ -1,16 +1,16 @@
 """Payoffs of dealt games on a GPU, from sums over hands: no matrix is built, sent or read.
 
-Before a player's infosets are gone through, one kernel finds what each of its sequences earns against the opponent's
-plan. A thread is a hand h at a public row of its player: over the row's entries e and the classes o of the opponent,
-with w(o) = n(o) (weight of o) for n(o) cards of a class,
+Before the pass over a player's infosets, one kernel computes the value of each of its sequences against the opponent's
+plan. A thread is a hand h at a public row of its player. It sums over the row's entries e and the classes o of the
+opponent, with w(o) = n(o) (weight of o) for n(o) cards of a class,
 
     amount[e] n(h) (sum of w(o) over weaker o, minus over stronger o)   at a showdown
     amount[e] n(h) (sum of all w(o), minus the weight of h itself)      at a fold
 
-as ``compile.blocks.ClassRows``; where hands are single cards, every n is one. A thread goes through all hands of the
-opponent, which its neighbours read as well, so most reads are from the L1 cache. Nothing is read from memory per pair
-of hands, of which a matrix has 6 bytes each; per sequence of either player 8 bytes of places and its plan are read, and
-one number is written.
+as in ``compile.blocks.ClassRows``. Where hands are single cards, every n is one. A thread goes through all hands of the
+opponent, which its neighbours read as well, so most reads are from the L1 cache. A matrix reads 6 bytes per pair of
+hands, and this kernel reads nothing per pair from memory. Per sequence of either player it reads 8 bytes of positions
+and the plan, and it writes one number.
 """
 
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
@@ -33,19 +33,19 @@ from treeplex.kernels.cuda.kernels import uint32 as u
 
 Words = npt.NDArray[np.uint32]
 
-HANDS: Final = 8  # of a player, from which on there are sums in place of a matrix: as on the CPU
-LEAST: Final = 1_000_000  # entries of a matrix up to which it is kept; neither was tuned on a GPU
+HANDS: Final = 8  # least number of hands of a player for which sums replace a matrix: as on the CPU
+LEAST: Final = 1_000_000  # smaller matrices are not replaced; neither constant was tuned on a GPU
 
 
 class DealtRows(NamedTuple):
-    """One player's rows: ``PlacedClassRows`` by words, and the row of each of its sequences."""
+    """Rows of one player: ``PlacedClassRows`` in 32-bit words, and the row of each of its sequences."""
 
     row: npt.NDArray[Any]  # [N]
     start: npt.NDArray[Any]  # [R + 1]
     column: npt.NDArray[Any]  # [Z]
-    amount: npt.NDArray[Any]  # [Z] to the player itself
+    amount: npt.NDArray[Any]  # [Z] payoff to the player itself
     showdown: npt.NDArray[Any]  # [Z]
-    first: npt.NDArray[Any]  # [R] where the classes of the row's board begin
+    first: npt.NDArray[Any]  # [R] first class of the row's board
     own_start: npt.NDArray[Any]  # [R + 1]
     own: npt.NDArray[Any]  # [N]
     other_start: npt.NDArray[Any]  # [opponent's R + 1]
@@ -56,16 +56,16 @@ class DealtRows(NamedTuple):
 
 
 def blocks_of(game: CompiledGame) -> RankedBlocks | ClassBlocks | None:
-    """The operator, if its matrix would be large and nobody is paid before both have moved."""
+    """Return the operator as blocks; None if its matrix is small or payoffs are possible before both have moved."""
     blocks = game.blocks
     if not isinstance(blocks, RankedBlocks | ClassBlocks) or blocks.hands < HANDS or blocks.entries < LEAST:
         return None
     return None if any(side.start[1] > 0 for side in blocks) else blocks
 
 
-def rows_of(blocks: RankedBlocks | ClassBlocks, place: tuple[Ints, Ints]) -> tuple[DealtRows, DealtRows]:
-    """Both players' rows, with sequence s of a player in ``place[player][s]``."""
-    sides = placed(blocks, place) if isinstance(blocks, ClassBlocks) else _ranked(blocks, place)
+def rows_of(blocks: RankedBlocks | ClassBlocks, position: tuple[Ints, Ints]) -> tuple[DealtRows, DealtRows]:
+    """Build both players' rows, with sequence s of a player in ``position[player][s]``."""
+    sides = placed(blocks, position) if isinstance(blocks, ClassBlocks) else _ranked(blocks, position)
     return pair(_words(side, 1.0 - 2.0 * player) for player, side in enumerate(sides))
 
 
@@ -82,12 +82,12 @@ def _words(side: PlacedClassRows, sign: float) -> DealtRows:
     )  # fmt: skip
 
 
-def _ranked(blocks: RankedBlocks, place: tuple[Ints, Ints]) -> list[PlacedClassRows]:
-    """Single cards, in the order of their ranks."""
+def _ranked(blocks: RankedBlocks, position: tuple[Ints, Ints]) -> list[PlacedClassRows]:
+    """Build the rows of single cards, in the order of their ranks."""
     hands = np.arange(blocks.hands, dtype=np.int32)
     classes, nothing = np.array([0, len(hands)], np.int32), np.zeros(1, np.int32)
     lists: list[tuple[Ints, Ints]] = []
-    for side, where in zip(blocks, place, strict=True):
+    for side, where in zip(blocks, position, strict=True):
         start = len(hands) * np.arange(len(side.sequence), dtype=np.int32)
         lists.append((np.concatenate((nothing, start)), where[side.sequence[1:]].ravel()))
 
@@ -102,7 +102,10 @@ def _ranked(blocks: RankedBlocks, place: tuple[Ints, Ints]) -> list[PlacedClassR
 
 @cache
 def deal_kernel(storage: str) -> Any:
-    """(rows, plan, earned): what every sequence of a player earns, by place; arithmetic in ``storage``."""
+    """Return the kernel (rows, plan, earned) that writes the values of a player's sequences to ``earned``, by position.
+
+    Arithmetic is in ``storage``.
+    """
     number = real(storage)
     zero = number(0.0)
 

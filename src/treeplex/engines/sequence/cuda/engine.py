@@ -1,4 +1,4 @@
-"""Iterations on a GPU: one game's arrays there, and the launches of an iteration, replayed as a CUDA graph."""
+"""Iterations on a GPU: one game's device arrays, and the launches of an iteration, replayed as a CUDA graph."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ from treeplex.updates.rule import Rule
 Array = npt.NDArray[Any]
 Stop = Callable[[], bool]
 
-THREADS: Final = LANES if SIMULATED else 1024  # of that block
-LAUNCH: Final = 500  # iterations of one launch of that block
-SIDE_BY_SIDE: Final = True  # may parts of a phase run at the same time?
-RECORDED: Final = 16  # iterations of a graph, where they are short
-SHORT: Final = 1_000_000  # places of a game whose iterations are
-WAITING: Final = 32  # replays after which whoever wants to stop is heard
-STRETCH: Final = 4096  # iterations that are told what they need at once
+THREADS: Final = LANES if SIMULATED else 1024  # threads of a block that runs several phases
+LAUNCH: Final = 500  # iterations per launch of such a block
+SIDE_BY_SIDE: Final = True  # whether parts of a phase may run at the same time
+RECORDED: Final = 16  # iterations per graph, where iterations are short
+SHORT: Final = 1_000_000  # largest number of positions of a game whose iterations are short
+WAITING: Final = 32  # replays between two calls of ``stop``
+STRETCH: Final = 4096  # largest number of iterations whose factors are sent at once
 
 
 class SequencesOnGPU:
-    """What a run keeps on the device, and how it goes on; ``steps`` as ``engines.sequence.arrays.Steps``."""
+    """State of a run on the device, and its iterations."""
 
     def __init__(
         self,
@@ -62,39 +62,39 @@ class SequencesOnGPU:
         self._evaluator: Evaluator | None = None
         self.layout = layout
         self.stream = Stream()
-        self.apart = predict > 0.0 or rule is not None  # is what is played kept beside regrets?
+        self.stores_played = predict > 0.0 or rule is not None  # whether ``played`` is another array than ``regret``
         called = None
-        self.more: Any = predict  # what kernels that go up are handed
+        self.parameter: Any = predict  # last argument of UP: the prediction, or the calls of a rule
         if rule is not None:
             most = max(int(treeplex.actions.max(initial=1)) for treeplex in game.treeplexes)
             called = Called(rule.update, rule.memory, rule.constants is not None, most)
             constants = rule.constants_of(payoff_range(game))
-            self.more = Calls(send(constants if len(constants) else np.zeros(1)), send(np.zeros(1, np.int32)))
+            self.parameter = Calls(send(constants if len(constants) else np.zeros(1)), send(np.zeros(1, np.int32)))
         self.kernels = kernels(storage, predict > 0.0, layout.dealt is not None, called)
         self.dealt = [] if layout.dealt is None else [sent(side) for side in layout.dealt]
         tiles = layout.tiles.ravel()
         self.shape = sent(Shape(tiles, layout.above, layout.owner, layout.leave, layout.column, layout.value))
         self.learning = self._sent(learners)
         self.earlier: Any = None  # [P] sums of averages over earlier blocks: ``updates.blocks``
-        self._sums: Any = None  # [P] with them, for evaluations
+        self._sums: Any = None  # [P] averages plus ``earlier``, for evaluations
         self.steps = DeviceSteps(send(np.zeros(1, np.int32)), send(np.zeros(4 * STRETCH, storage)))
-        self._clock, self._shares = 0, False  # as it is there; are shares those of what is played?
+        self._clock, self._summed = 0, False  # as on the device; whether ``inverse_sum`` belongs to ``played``
         self.plan = LaunchPlan(layout, turns)
         self.table = send(self.plan.table)
-        self.recorded = 1 if layout.places > SHORT or SIMULATED else RECORDED
+        self.recorded = 1 if layout.positions > SHORT or SIMULATED else RECORDED
         self._graphs: dict[int, Callable[[], None]] = {}
         self._compile()
 
-    # --- what is kept -------------------------------------------------------------------------------------------------
+    # --- state --------------------------------------------------------------------------------------------------------
 
     def _sent(self, learners: Learners) -> RunArrays:
         layout, storage = self.layout, self.storage
         regret = self._laid_regrets(learners)
         average, plan = (self._laid(learners, name) for name in ("average", "plan"))
         for side in layout.sides:
-            plan[side.place[0]], plan[side.place[0] + 1] = 1.0, 0.0
+            plan[side.position[0]], plan[side.position[0] + 1] = 1.0, 0.0
         d_regret = send(regret)
-        played = send(self._laid(learners, "strategy")) if self.apart else d_regret
+        played = send(self._laid(learners, "strategy")) if self.stores_played else d_regret
         return RunArrays(
             d_regret,
             send(average),
@@ -103,55 +103,55 @@ class SequencesOnGPU:
             send(np.full(len(layout.above), -1.0, storage)),
             send(np.ones(layout.rows, np.uint8)),
             send(np.zeros(max(layout.slots, 1) * LANES, storage)),
-            send(np.zeros(1 if layout.dealt is None else layout.places, storage)),
+            send(np.zeros(1 if layout.dealt is None else layout.positions, storage)),
         )
 
     def _laid_regrets(self, learners: Learners) -> Array:
-        """Regrets, or [rows, places] the memory of a rule."""
+        """Return the regrets by position, or the memory of a rule [rows, positions]."""
         if self.rule is None:
             return self._laid(learners, "regret")
         tables = [
-            learner.memory[memory_places(treeplex, self.rule.memory)]
+            learner.memory[memory_indices(treeplex, self.rule.memory)]
             for learner, treeplex in zip(learners, self.game.treeplexes, strict=True)
             if isinstance(learner, RuleLearner)
         ]
-        rows = [self._placed([table[row] for table in tables]) for row in range(self.rule.memory)]
+        rows = [self._in_tiles([table[row] for table in tables]) for row in range(self.rule.memory)]
         return np.concatenate([*rows, np.zeros(0 if rows else 1, self.storage)])
 
     def memory(self) -> tuple[Array, Array]:
-        """Both players' memory of the rule, in the game's order: what ``RuleLearner`` has."""
+        """Fetch both players' memory of the rule, in the game's order of ``RuleLearner``."""
         self.stream.wait()
         rows = self.rule.memory if self.rule is not None else 0
-        numbers = fetch(self.learning.regret)[: rows * self.layout.places].reshape(rows, self.layout.places)
+        numbers = fetch(self.learning.regret)[: rows * self.layout.positions].reshape(rows, self.layout.positions)
         first, second = (np.zeros(rows * treeplex.sequences, self.storage) for treeplex in self.game.treeplexes)
         for out, side, treeplex in zip((first, second), self.layout.sides, self.game.treeplexes, strict=True):
-            out[memory_places(treeplex, rows)[:, 1:]] = numbers[:, side.place[1:]]
+            out[memory_indices(treeplex, rows)[:, 1:]] = numbers[:, side.position[1:]]
         return first, second
 
     def load_earlier(self, earlier: tuple[Array, Array]) -> None:
-        """Sums over earlier blocks, by sequence."""
-        self._begin_blocks(self._placed(earlier))
+        """Send the sums over earlier blocks, by sequence, to the device."""
+        self._begin_blocks(self._in_tiles(earlier))
 
     def _laid(self, learners: Learners, name: str) -> Array:
-        return self._placed([getattr(learner, name) for learner in learners])
+        return self._in_tiles([getattr(learner, name) for learner in learners])
 
-    def _placed(self, numbers: Sequence[Array]) -> Array:
-        out = np.zeros(self.layout.places, self.storage)
+    def _in_tiles(self, numbers: Sequence[Array]) -> Array:
+        out = np.zeros(self.layout.positions, self.storage)
         for side, own in zip(self.layout.sides, numbers, strict=True):
-            out[side.place[1:]] = own[1:]
+            out[side.position[1:]] = own[1:]
         return out
 
     def fetched(self, name: str) -> tuple[Array, Array]:
-        """Both players' numbers of ``RunArrays`` by sequence, in the game's order; of the empty one, whatever.
+        """Fetch both players' numbers of the field ``name`` of ``RunArrays``, in the game's order of sequences.
 
-        ``name`` may be "earlier", too.
+        The number of the empty sequence is unspecified. ``name`` may also be "earlier".
         """
         self.stream.wait()
         numbers = fetch(self.earlier if name == "earlier" else getattr(self.learning, name))
-        return numbers[self.layout.sides[0].place], numbers[self.layout.sides[1].place]
+        return numbers[self.layout.sides[0].position], numbers[self.layout.sides[1].position]
 
     def evaluated(self, iterate: str) -> PairValues:
-        """Value and best responses of the average or the current strategies."""
+        """Evaluate the average or the current strategies: value and best responses."""
         learning = self.learning
         if self.earlier is not None:
             add(self._sums, self.earlier, learning.average, self.stream.numba)
@@ -159,10 +159,10 @@ class SequencesOnGPU:
         if self._evaluator is None:
             sides = unmoved(self.game, self.layout)
             self._evaluator = Evaluator(self.layout, self.plan, self.stream, self.shape, learning, sides)
-        return self._evaluator.found(iterate)
+        return self._evaluator.evaluate(iterate)
 
     def fade(self, factor: float) -> None:
-        """Multiply both players' averages."""
+        """Multiply both players' averages by ``factor``."""
         self.stream.wait()
         for sums in (self.learning.average, *([] if self.earlier is None else [self.earlier])):
             fade(sums, factor, self.stream.numba)
@@ -171,7 +171,7 @@ class SequencesOnGPU:
         """End a block of both players' averages."""
         self.stream.wait()
         earlier = (
-            self._begin_blocks(np.zeros(self.layout.places, self.storage)) if self.earlier is None else self.earlier
+            self._begin_blocks(np.zeros(self.layout.positions, self.storage)) if self.earlier is None else self.earlier
         )
         fold(earlier, self.learning.average, BELOW, self.stream.numba)
 
@@ -182,18 +182,18 @@ class SequencesOnGPU:
     # --- iterations ---------------------------------------------------------------------------------------------------
 
     def advance(self, steps: Steps, weights: tuple[tuple[float, Floats], tuple[float, Floats]], stop: Stop) -> int:
-        """Iterations for each of ``steps``, or fewer if ``stop()`` says so; returns how many.
+        """Iterate for each of ``steps``, or until ``stop()`` is true, and return the number of iterations done.
 
-        ``weights``: for each player, what the plan that is played weighs in the average, and what the plans that are
-        made weigh.
+        ``weights``: for each player, the weight in the average of the plan that is played, and the weights of the plans
+        that the iterations make.
         """
         self.stream.wait()
         (first, one), (second, two) = weights
         positive = steps.positive if self.rule is None else steps.iteration
-        self.tell(np.stack((positive, steps.negative, one, two), axis=1))
+        self.set_factors(np.stack((positive, steps.negative, one, two), axis=1))
         if first or second:
-            blocks = -(-self.layout.places // BLOCK)
-            turn = int(self.layout.sides[1].place[0])
+            blocks = -(-self.layout.positions // BLOCK)
+            turn = int(self.layout.sides[1].position[0])
             self.kernels.enter[blocks, BLOCK, self.stream.numba](self.learning, turn, float(first), float(second))
         done, count = 0, len(steps.weight)
         while done < count:
@@ -206,26 +206,26 @@ class SequencesOnGPU:
         return done
 
     def _check_calls(self) -> None:
-        """Reject a rule that has left what are not probabilities."""
-        iteration = 0 if self.rule is None else int(fetch(self.more.astray)[0])
+        """Raise ParameterError if a rule's strategies are not probabilities."""
+        iteration = 0 if self.rule is None else int(fetch(self.parameter.astray)[0])
         if self.rule is not None and iteration:
             raise ParameterError(
                 f"The rule '{self.rule.name}' must leave probabilities that add up to 1 in 'strategy': at some infoset"
                 f" it does not, in iteration {iteration:,}."
             )
 
-    def tell(self, told: Floats) -> None:
-        """What the next iterations need, [N, 4] as ``DeviceSteps.told``; the clock begins anew."""
-        put(told.ravel().astype(self.storage), self.steps.told)
+    def set_factors(self, factors: Floats) -> None:
+        """Send the factors of the next iterations, [N, 4] as in ``DeviceSteps.factors``, and reset the clock."""
+        put(factors.ravel().astype(self.storage), self.steps.factors)
         if self._clock:
             self._tick(-self._clock)
             self._clock = 0
-        if not self._shares:
-            self._launch_shares()
-            self._shares = True
+        if not self._summed:
+            self._launch_sums()
+            self._summed = True
 
     def _some(self, left: int) -> int:
-        """Launch some of the iterations that are left; returns how many."""
+        """Launch some of the iterations that are left and return their number."""
         if self.plan.alone:
             count = min(left, LAUNCH)
             self._launch_block(0, len(self.plan.table), 0, count, self.stream.numba)
@@ -243,14 +243,14 @@ class SequencesOnGPU:
         return self._graphs[size]
 
     def _launch(self, size: int) -> None:
-        """``size`` iterations, as launches one after the other."""
+        """Launch ``size`` iterations, phase after phase."""
         for i in range(size):
             for phase in self.plan.phases:
                 self.launch(phase, i)
         self._tick(size)
 
     def launch(self, phase: Phase, iteration: int = 0) -> None:
-        """One phase."""
+        """Launch one phase of an iteration."""
         if SIDE_BY_SIDE:
             self.stream.side_by_side([partial(self._launch_part, part, iteration) for part in phase])
         else:
@@ -275,25 +275,25 @@ class SequencesOnGPU:
             up, down = made.up[part.form], made.fall if part.kind == FALL else made.down
         blocks, which = launch_of(self.layout, part, iteration, idle)
         if part.kind == UP:
-            up[blocks, BLOCK, stream](shape, learning, steps, which, self.layout.unit, self.more)
+            up[blocks, BLOCK, stream](shape, learning, steps, which, self.layout.unit, self.parameter)
         else:
             down[blocks, BLOCK, stream](shape, learning, steps, which)
 
     def _launch_block(self, begin: int, end: int, iteration: int, count: int, stream: object) -> None:
         which = TileRange(begin, end, 0, iteration)
         self.kernels.block[1, THREADS, stream](
-            self.shape, self.learning, self.steps, self.table, which, count, self.layout.unit, self.more
+            self.shape, self.learning, self.steps, self.table, which, count, self.layout.unit, self.parameter
         )
 
     def _tick(self, count: int) -> None:
         self.kernels.tick[1, LANES, self.stream.numba](self.steps, count)
 
-    def _launch_shares(self) -> None:
+    def _launch_sums(self) -> None:
         tiles = len(self.layout.tiles)
-        self.kernels.share[blocks_of(tiles), BLOCK, self.stream.numba](self.shape, self.learning, tiles)
+        self.kernels.inverse_sum[blocks_of(tiles), BLOCK, self.stream.numba](self.shape, self.learning, tiles)
 
     def _compile(self) -> None:
-        """Launch everything once without work, so that it can be recorded."""
+        """Launch all kernels once without work, so that launches can be recorded."""
         if SIMULATED:
             return
         for part in [part for phase in self.plan.phases for part in phase]:
@@ -302,31 +302,31 @@ class SequencesOnGPU:
         self.stream.wait()
 
 
-def memory_places(treeplex: Treeplex, rows: int) -> Array:
-    """[rows, S] where ``RuleLearner.memory`` has the numbers of each sequence; the empty one has none."""
+def memory_indices(treeplex: Treeplex, rows: int) -> Array:
+    """[rows, S] Index in ``RuleLearner.memory`` of the numbers of each sequence; the empty sequence has none."""
     first = treeplex.first.astype(np.int64)
     actions = np.diff(first)
     before = np.repeat(first[:-1], actions)
-    places = np.zeros((rows, treeplex.sequences), np.int64)
+    positions = np.zeros((rows, treeplex.sequences), np.int64)
     own = np.arange(treeplex.sequences)[first[0] :] - before
-    places[:, first[0] :] = rows * before + np.arange(rows)[:, None] * np.repeat(actions, actions) + own
-    return places
+    positions[:, first[0] :] = rows * before + np.arange(rows)[:, None] * np.repeat(actions, actions) + own
+    return positions
 
 
 def device_bytes(layout: DeviceLayout, storage: str, beside: int) -> int:
-    """What a game takes on the device, evaluations in float64 included, before anything is allocated there."""
+    """Bytes that a game needs on the device, including evaluations in float64, computed before any allocation."""
     size, homes = np.dtype(storage).itemsize, len(layout.above)
     fixed = sum(array.nbytes for array in layout if isinstance(array, np.ndarray))
     if layout.dealt is not None:
-        fixed += 2 * sum(array.nbytes for side in layout.dealt for array in side) + (size + 8) * layout.places
+        fixed += 2 * sum(array.nbytes for side in layout.dealt for array in side) + (size + 8) * layout.positions
     slots = max(layout.slots, 1) * LANES
-    learning = (3 + beside) * size * layout.places + size * (homes + slots) + layout.rows
-    evaluation = 8 * (layout.rows + slots + layout.places + homes) + layout.rows
+    learning = (3 + beside) * size * layout.positions + size * (homes + slots) + layout.rows
+    evaluation = 8 * (layout.rows + slots + layout.positions + homes) + layout.rows
     return fixed + learning + evaluation
 
 
 def laid_out(game: CompiledGame, storage: str, *, bundled: bool = True) -> DeviceLayout:
-    """The layout of a game, with sums over hands in place of its payoff matrix where that is large."""
+    """Return the layout of a game, with sums over hands instead of its payoff matrix where this matrix is large."""
     blocks = dealt_blocks(game)
     if blocks is not None:
         return lay_out_dealt(game.treeplexes, blocks, bundled=bundled)
@@ -334,13 +334,13 @@ def laid_out(game: CompiledGame, storage: str, *, bundled: bool = True) -> Devic
 
 
 def unmoved(game: CompiledGame, layout: DeviceLayout) -> tuple[Csr, Csr]:
-    """The payoff matrix, as far as it tells what is paid to a player that has not moved."""
+    """Return a payoff matrix that has at least the payoffs to a player that has not moved."""
     if layout.dealt is None:
         return payoff_sides(game)
     return no_payoffs(game.treeplexes[0]), no_payoffs(game.treeplexes[1])
 
 
 def payoff_sides(game: CompiledGame) -> tuple[Csr, Csr]:
-    """The sparse payoff matrix by player 0's sequences, and by player 1's."""
+    """Return the sparse payoff matrix by player 0's sequences, and by player 1's."""
     operator = game.operator if isinstance(game.operator, Payoffs) else game.payoffs
     return operator.rows, operator.columns

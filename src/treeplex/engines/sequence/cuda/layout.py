@@ -1,20 +1,21 @@
-"""A game as a GPU works on it: tiles of 32 lanes, both players in one numbering.
+"""Layout of a game for a GPU: tiles of 32 lanes, with both players in one numbering.
 
-A *tile* is some infosets of one player, one height and one number of actions n. A warp works on it; its lanes are pairs
+A *tile* is some infosets of one player, one height and one number of actions n. A warp works on it. Its lanes are pairs
 (action, infoset), lane = action * wide + infoset, with ``wide`` infosets side by side and ``high`` = 32 // wide actions
-at a time; with more actions there are several *steps*. Step k of a tile is row base + k of 32 places, so whatever is
-kept by sequence is read and written by whole rows. Height is the number of own decisions below an infoset: tiles of one
-height do not need each other, neither bottom-up nor top-down.
+at a time. With more actions there are several *steps*. Step k of a tile is row base + k of 32 positions, so arrays by
+sequence are read and written by whole rows. Height is the number of own decisions below an infoset. Tiles of one height
+do not depend on each other, neither bottom-up nor top-down.
 
-A row's payoffs are rows of 32 *entries* (the opponent's place, and the payoff): entry e of its 32 sequences side by
-side, filled up to the longest of the tile. Values of child infosets are passed up through *slots*, one for each child,
-in rows likewise. A slot has one writer and one reader, so nothing is added atomically and equal input gives equal bits.
+A row's payoffs are rows of 32 *entries* (the opponent's position, and the payoff). Entries number e of its 32 sequences
+lie side by side, padded to the longest of the tile. Values of child infosets are passed up through *slots*, one for
+each child, in rows of the same kind. A slot has one writer and one reader, so nothing is added atomically and equal
+input gives equal bits.
 
 Infosets at the bottom (height 0) that have few actions and equal lengths of rows, if there are many of them, are a
-*bundle*: a lane is an infoset, actions are in registers, all places can be computed, and there is nothing to add up
-over lanes.
+*bundle*. There a lane is an infoset and actions are in registers. All positions can be computed, and nothing is added
+up over lanes.
 
-Row 0 of each player has the empty sequence in lane 0; lane 1 of row 0 stands for what is always 0.
+Row 0 of each player has the empty sequence in lane 0. Lane 1 of row 0 is always 0.
 """
 
 from __future__ import annotations
@@ -39,20 +40,20 @@ Numbers = npt.NDArray[Any]
 
 LANES: Final = 32
 BITS: Final = LANES.bit_length() - 1
-NOWHERE: Final = 1  # the place of a number that is always 0
+NOWHERE: Final = 1  # the position of a number that is always 0
 NOBODY: Final = 0xFFFFFFFF
 BASE, HOME, ENTRY, SLOT, ACTIONS, SHAPE, LENGTH, CHILDREN, WORDS = range(9)
-"""Columns of ``tiles``: first row, first infoset, first rows of entries and of slots, n, shape (below), entries and
-slots per row; and how many columns there are."""
+"""Columns of ``tiles``: first row, first infoset, first rows of entries and of slots, n, shape (see ``shape_word``),
+entries and slots per row; WORDS is the number of columns."""
 
-BUNDLED: Final = 4  # actions of infosets in bundles, at most
-LONGEST: Final = 24  # entries of an infoset in a bundle, at most: kernels have no loop over them
-BUNDLE: Final = 100_000  # sequences from which on a bundle pays
-TOGETHER: Final = 40_000  # infosets of upper heights that go down in one phase
-STEP: Final = 0.3  # what a step of a tile costs, in rows; see ``widths``
-FEW: Final = 32_000  # sequences of a kind up to which steps take time, and filling takes none
+BUNDLED: Final = 4  # largest number of actions of infosets in bundles
+LONGEST: Final = 24  # largest number of entries of an infoset in a bundle: kernels have no loop over them
+BUNDLE: Final = 100_000  # least number of sequences for which a bundle pays
+TOGETHER: Final = 40_000  # largest number of infosets of upper heights that go down in one phase
+STEP: Final = 0.3  # cost of a step of a tile, in rows; see ``width``
+FEW: Final = 32_000  # number of sequences of a kind up to which steps take time, and padding takes none
 FEW_STEP: Final = 1.0
-MANY: Final = 1_000_000  # sequences of a kind from which on filling decides
+MANY: Final = 1_000_000  # number of sequences of a kind from which padding dominates
 MANY_STEP: Final = 0.05
 
 
@@ -67,45 +68,45 @@ class Bundle(NamedTuple):
 
 
 class PlayerLayout(NamedTuple):
-    """One player's part."""
+    """Tiles, bundles and positions of one player."""
 
     heights: tuple[tuple[int, int], ...]  # first tile and end, of each height; without bundles
     together: int  # heights from this one on go down in one phase
     bundles: tuple[Bundle, ...]  # all of height 0
-    place: Ints  # [S] place of each sequence
-    home: Ints  # [I] of each infoset
-    root: int  # first slot of the infoset that have no decision above them
-    roots: int  # how many
+    position: Ints  # [S] position of each sequence
+    home: Ints  # [I] home of each infoset
+    root: int  # first slot of the infosets that have no decision above them
+    roots: int  # number of these infosets
 
 
 class DeviceLayout(NamedTuple):
-    """Both players' tiles."""
+    """Tiles, entries and slots of both players."""
 
     sides: tuple[PlayerLayout, PlayerLayout]
     tiles: Words  # [T, WORDS]
-    above: Words  # [homes] place of the sequence above an infoset
-    owner: Words  # [homes] home of the infoset which that is an action of; NOBODY
-    leave: Words  # [homes] slot that takes the value of an infoset
-    column: Words  # [entries] place of the opponent's sequence
-    value: Numbers  # [entries] own payoffs in units, in 16 bits, or as they are
+    above: Words  # [homes] position of the sequence above an infoset
+    owner: Words  # [homes] home of the infoset that has this sequence; NOBODY if there is none
+    leave: Words  # [homes] slot for the value of an infoset
+    column: Words  # [entries] position of the opponent's sequence
+    value: Numbers  # [entries] own payoffs, as 16-bit integers in units, or unchanged
     unit: float
     rows: int
-    slots: int  # rows
+    slots: int  # number of rows of slots
     dealt: tuple[DealtRows, DealtRows] | None = None  # instead of entries
 
     @property
-    def places(self) -> int:
-        """Numbers kept for each array by sequence."""
+    def positions(self) -> int:
+        """Number of positions, the length of every array by sequence."""
         return self.rows * LANES
 
 
 def shape_word(wide: int) -> int:
-    """``wide``, ``high`` and what lanes are multiplied by to be divided by ``wide``, in one word."""
+    """Pack ``wide``, ``high`` and a factor that replaces division of lanes by ``wide`` into one word."""
     return wide | (LANES // wide) << 6 | (1024 // wide + 1) << 12
 
 
 def width(n: int, infosets: int) -> int:
-    """How many infosets with n actions a tile has side by side: the least filling, with a price for steps."""
+    """Number of infosets with n actions side by side in a tile: the one with the least cost of padding and steps."""
     step = FEW_STEP if n * infosets <= FEW else STEP if n * infosets < MANY else MANY_STEP
     wide = np.arange(1, LANES + 1)
     steps = -(-n // (LANES // wide))
@@ -113,13 +114,13 @@ def width(n: int, infosets: int) -> int:
 
 
 class _Section(NamedTuple):
-    """Infosets of one height and one number of actions, in order, cut into tiles of ``wide``."""
+    """Infosets of one height and one number of actions, in order, to be cut into tiles of ``wide`` infosets."""
 
     members: Longs
     height: int
     actions: int
     wide: int
-    lengths: tuple[int, ...] = ()  # of a bundle
+    lengths: tuple[int, ...] = ()  # entries of each action of a bundle; empty: not a bundle
 
     @property
     def tiles(self) -> int:
@@ -133,14 +134,14 @@ class _Section(NamedTuple):
 def lay_out_dealt(
     treeplexes: tuple[Treeplex, Treeplex], blocks: RankedBlocks | ClassBlocks, *, bundled: bool = True
 ) -> DeviceLayout:
-    """The same without entries: payoffs are sums over hands."""
+    """Cut both treeplexes into tiles without entries: payoffs are sums over hands."""
     first, second = (no_payoffs(treeplex) for treeplex in treeplexes)
     layout = lay_out(treeplexes, (first, second), np.float64, bundled=bundled)
-    return layout._replace(dealt=rows_of(blocks, (layout.sides[0].place, layout.sides[1].place)))
+    return layout._replace(dealt=rows_of(blocks, (layout.sides[0].position, layout.sides[1].position)))
 
 
 def no_payoffs(treeplex: Treeplex) -> Csr:
-    """A matrix without entries."""
+    """Return a payoff matrix without entries."""
     return Csr(np.zeros(treeplex.sequences + 1, np.int32), np.zeros(0, np.int32), np.zeros(0))
 
 
@@ -149,7 +150,7 @@ def lay_out(
 ) -> DeviceLayout:
     """Cut both treeplexes into tiles; payoffs of player 1 are ``sides[1]`` with their sign changed.
 
-    ``bundled``: may there be bundles?
+    ``bundled``: whether bundles are allowed.
     """
     sections = [_sections(treeplex, side, bundled) for treeplex, side in zip(treeplexes, sides, strict=True)]
     count = sum(section.tiles for own in sections for section in own)
@@ -158,17 +159,17 @@ def lay_out(
     row = home = tile = 0
     for own, treeplex, numbering in zip(sections, treeplexes, numbered, strict=True):
         row, home, tile = numbering.number(treeplex, own, row, home, tile)
-    homes = home + LANES  # lanes beyond the last infoset read, and do nothing with it
+    homes = home + LANES  # lanes beyond the last infoset read numbers that they do not use
     lengths, children = np.zeros(row, dtype=np.int32), np.zeros(row, dtype=np.int32)
     for treeplex, side, numbering in zip(treeplexes, sides, numbered, strict=True):
-        longest_rows(numbering.place, row_lengths(side), BITS, lengths)
+        longest_rows(numbering.position, row_lengths(side), BITS, lengths)
         below = np.bincount(treeplex.parent, minlength=treeplex.sequences).astype(np.int32)
-        longest_rows(numbering.place, below, BITS, children)
+        longest_rows(numbering.position, below, BITS, children)
     for numbering in numbered:
         numbering.even(lengths, children)
     entry = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
     roots = [int((treeplex.parent == 0).sum()) for treeplex in treeplexes]
-    front = -(-(1 + sum(roots)) // LANES)  # slot 0 takes what nobody reads
+    front = -(-(1 + sum(roots)) // LANES)  # slot 0 is written but never read
     slot = np.concatenate(([0], np.cumsum(children, dtype=np.int64))) + front
     if max(entry[-1], slot[-1], row) * LANES > 2**32:
         raise GameError(f"The game has {int(entry[-1]) * LANES:,} payoffs, more than the GPU backend can number.")
@@ -179,20 +180,20 @@ def lay_out(
     unit = common_unit(sides[0].data)
     column = np.zeros(max(int(entry[-1]), 1) * LANES, dtype=np.uint32)
     value = np.zeros(len(column), dtype=np.dtype(dtype) if unit is None else np.int16)
-    found: list[PlayerLayout] = []
+    layouts: list[PlayerLayout] = []
     for player, (treeplex, side, own) in enumerate(zip(treeplexes, sides, numbered, strict=True)):
         root = 1 + (roots[0] if player else 0)
-        _hang(*treeplex, own.home, own.place, slot, root, above, owner, leave)
+        _hang(*treeplex, own.home, own.position, slot, root, above, owner, leave)
         numbers = side.data if unit is None else np.rint(side.data / unit)
-        paid, other = (numbers if player == 0 else -numbers).astype(value.dtype), numbered[1 - player].place
-        fill(side.start, side.column, paid, own.place, other, BITS, entry, column, value)
-        found.append(own.side(root, roots[player]))
-    sides_ = (found[0], found[1])
+        paid, other = (numbers if player == 0 else -numbers).astype(value.dtype), numbered[1 - player].position
+        fill(side.start, side.column, paid, own.position, other, BITS, entry, column, value)
+        layouts.append(own.side(root, roots[player]))
+    sides_ = (layouts[0], layouts[1])
     return DeviceLayout(sides_, tiles, above, owner, leave, column, value, unit or 1.0, row, int(slot[-1]))
 
 
 def _sections(treeplex: Treeplex, side: Csr, bundled: bool) -> list[_Section]:
-    """Infosets by height, number of actions and lengths of rows: bundles first, tiles of several steps last."""
+    """Group infosets by height, number of actions and lengths of rows: bundles first, tiles of several steps last."""
     lengths, actions = row_lengths(side), treeplex.actions
     height, amount, shape, _ = measured(treeplex, lengths)
     if treeplex.infosets == 0:
@@ -217,38 +218,38 @@ def _sections(treeplex: Treeplex, side: Csr, bundled: bool) -> list[_Section]:
 def _bundles(
     members: Longs, alike: npt.NDArray[np.uint64], n: int, treeplex: Treeplex, lengths: Ints
 ) -> tuple[list[_Section], Longs]:
-    """Those of ``members`` that are many and have equal lengths of rows, and the others."""
-    found: list[_Section] = []
+    """Split ``members`` into bundles, of many infosets with equal lengths of rows, and the others."""
+    bundles: list[_Section] = []
     left: list[Longs] = []
     for begin, end in _runs(alike) if len(members) * n >= BUNDLE else ((0, len(members)),):
         part = members[begin:end]
         own = lengths[treeplex.first[part][:, None] + np.arange(n)] if len(part) * n >= BUNDLE else None
         if own is not None and (own == own[0]).all() and 0 < own[0].sum() <= LONGEST:
-            found.append(_Section(part, 0, n, LANES, tuple(int(length) for length in own[0])))
+            bundles.append(_Section(part, 0, n, LANES, tuple(int(length) for length in own[0])))
         else:
             left.append(part)
-    return found, np.concatenate(left) if left else members[:0]
+    return bundles, np.concatenate(left) if left else members[:0]
 
 
 def _runs(keys: npt.NDArray[np.uint64]) -> list[tuple[int, int]]:
-    """Where runs of equal keys begin and end."""
+    """Begin and end of each run of equal keys."""
     cuts = np.flatnonzero(keys[1:] != keys[:-1]) + 1
     ends = [0, *cuts.tolist(), len(keys)]
     return list(pairwise(ends))
 
 
 class _Numbering:
-    """One player's rows, homes and tiles."""
+    """Numbering of one player's rows, homes and tiles."""
 
     def __init__(self, tiles: Words) -> None:
         self.tiles = tiles
-        self.spans: list[tuple[_Section, int, int, int]] = []  # with first tile, row and home
+        self.spans: list[tuple[_Section, int, int, int]] = []  # sections with their first tile, row and home
 
     def number(
         self, treeplex: Treeplex, sections: list[_Section], row: int, home: int, tile: int
     ) -> tuple[int, int, int]:
-        """Number all; returns the next row, home and tile."""
-        self.place = np.full(treeplex.sequences, row * LANES, dtype=np.int64)
+        """Number all sections and return the next row, home and tile."""
+        self.position = np.full(treeplex.sequences, row * LANES, dtype=np.int64)
         self.home = np.zeros(treeplex.infosets, dtype=np.int64)
         row += 1
         for section in sections:
@@ -257,12 +258,12 @@ class _Numbering:
             own, k = self.tiles[tile : tile + count], np.arange(count, dtype=np.uint32)
             own[:, BASE], own[:, HOME] = row + k * steps, home + k * section.wide
             own[:, ACTIONS], own[:, SHAPE] = section.actions, shape_word(section.wide)
-            _place(treeplex.first, section.members, section.wide, row, home, self.home, self.place)
+            _assign_positions(treeplex.first, section.members, section.wide, row, home, self.home, self.position)
             row, home, tile = row + count * steps, home + count * section.wide, tile + count
         return row, home, tile
 
     def even(self, lengths: Ints, children: Ints) -> None:
-        """Rows of a tile get equal numbers of entries and slots; of a bundle, rows of an action."""
+        """Give rows of a tile equal numbers of entries and slots; in a bundle, rows of an action."""
         for section, tile, row, _ in self.spans:
             shape = section.tiles, section.steps
             own, below = (array[row : row + shape[0] * shape[1]].reshape(shape) for array in (lengths, children))
@@ -275,13 +276,13 @@ class _Numbering:
             self.tiles[tile : tile + shape[0], CHILDREN] = below[:, 0]
 
     def point(self, entry: Longs, slot: Longs) -> None:
-        """First rows of entries and slots of each tile."""
+        """Set the first rows of entries and slots of each tile."""
         for section, tile, _, _ in self.spans:
             own = self.tiles[tile : tile + section.tiles]
             own[:, ENTRY], own[:, SLOT] = entry[own[:, BASE]], slot[own[:, BASE]]
 
     def side(self, root: int, roots: int) -> PlayerLayout:
-        """What the engine is told."""
+        """Return the layout of the player."""
         bundles = [
             Bundle(section.lengths, section.tiles, row, home, int(self.tiles[tile, ENTRY]))
             for section, tile, row, home in self.spans
@@ -303,7 +304,7 @@ class _Numbering:
             together -= 1
         spans = tuple(heights.get(height, (0, 0)) for height in range(tallest + 1))
         return PlayerLayout(
-            spans, together, tuple(bundles), self.place.astype(np.int32), self.home.astype(np.int32), root, roots
+            spans, together, tuple(bundles), self.position.astype(np.int32), self.home.astype(np.int32), root, roots
         )
 
 
@@ -311,16 +312,19 @@ class _Numbering:
 
 
 @kernel
-def _place(
+def _assign_positions(
     first: Ints,
     members: Longs,
     wide: int,
     row: int,
     start: int,
     home: Longs,
-    place: Longs,
+    position: Longs,
 ) -> None:
-    """Homes of ``members`` and places of their sequences, from ``row`` and ``start`` on; both modified in place."""
+    """Assign homes from ``start`` on to ``members``, and positions from ``row`` on to their sequences.
+
+    ``home`` and ``position`` are modified in place.
+    """
     high = LANES // wide
     for q in range(len(members)):
         i = members[q]
@@ -329,7 +333,7 @@ def _place(
         tile, j = q // wide, q % wide
         home[i] = start + q
         for a in range(n):
-            place[first[i] + a] = (row + tile * steps + a // high) * LANES + a % high * wide + j
+            position[first[i] + a] = (row + tile * steps + a // high) * LANES + a % high * wide + j
 
 
 @kernel
@@ -337,21 +341,21 @@ def _hang(
     first: Ints,
     parent: Ints,
     home: Longs,
-    place: Longs,
+    position: Longs,
     slot: Longs,
     root: int,
     above: Words,
     owner: Words,
     leave: Words,
 ) -> None:
-    """Parents and slots of infosets; the last three are modified in place."""
-    owners = np.full(len(place), -1, dtype=np.int64)
+    """Write parents and slots of infosets to the last three arrays, which are modified in place."""
+    owners = np.full(len(position), -1, dtype=np.int64)
     for i in range(len(parent)):
         owners[first[i] : first[i + 1]] = home[i]
-    hung = np.zeros(len(place), dtype=np.int64)
+    hung = np.zeros(len(position), dtype=np.int64)
     for i in range(len(parent) - 1, -1, -1):
         s = parent[i]
-        p = place[s]
+        p = position[s]
         above[home[i]] = p
         if s > 0:
             owner[home[i]] = owners[s]

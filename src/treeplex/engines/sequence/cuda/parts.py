@@ -1,4 +1,4 @@
-"""Parts of kernels over tiles: what a tile's words say, and sums over payoffs and children; see ``kernels``."""
+"""Parts of kernels over tiles: reading a tile's words, and sums over payoffs and children; see ``kernels``."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from treeplex.kernels.cuda.kernels import uint32 as u
 
 
 @callee
-def places_of(shape: Shape, w: Index) -> tuple[Any, Any, Any, Any]:
-    """Of a tile: first row, first infoset, first rows of entries and of slots."""
+def offsets_of(shape: Shape, w: Index) -> tuple[Any, Any, Any, Any]:
+    """Read a tile's first row, first infoset, and first rows of entries and of slots."""
     return load4(shape.tiles, u(w * u(WORDS)))
 
 
 @callee
 def sizes_of(shape: Shape, w: Index) -> tuple[Any, Any, Any, Any]:
-    """Of a tile: n, shape, entries and children of a row."""
+    """Read a tile's n, shape word, and numbers of entries and of children per row."""
     return load4(shape.tiles, u(u(w * u(WORDS)) + u(ACTIONS)))
 
 
 @callee
 def lane_of(shape_word: Index, lane: Index) -> tuple[Any, Any, Any, Any]:
-    """Row and column of a lane in its tile."""
+    """Return row and column of a lane in its tile, and the tile's ``wide`` and ``high``."""
     wide = u(shape_word & u(63))
     row = u(u(lane * u(shape_word >> u(12))) >> u(10))
     return row, u(lane - u(row * wide)), wide, u((shape_word >> u(6)) & u(63))
@@ -33,9 +33,10 @@ def lane_of(shape_word: Index, lane: Index) -> tuple[Any, Any, Any, Any]:
 
 @cache
 def dividing(storage: str) -> tuple[Any, Any]:
-    """``over``: a part over the total of what is played, or ``rest`` over n where nothing is positive.
+    """Return the functions ``over`` and ``inverse_of`` for a storage.
 
-    ``inverse_of``: what strategies are shares by, 1 over the total or -1 / n.
+    ``over``: a part over the total of what is played, or ``rest`` over n where nothing is positive.
+    ``inverse_of``: ``RunArrays.inverse_sum``, which is 1 over the total or -1 / n.
     """
     number = real(storage)
     zero, one = number(0.0), number(1.0)
@@ -53,7 +54,7 @@ def dividing(storage: str) -> tuple[Any, Any]:
 
 @cache
 def sums(storage: str) -> tuple[Any, Any]:
-    """``paid`` and ``below``: what a row of sequences is worth, by payoffs and by child infosets."""
+    """Return ``paid`` and ``below``: values of a row of sequences from payoffs and from child infosets."""
     number = real(storage)
     zero = number(0.0)
 
@@ -67,7 +68,7 @@ def sums(storage: str) -> tuple[Any, Any]:
 
     @callee
     def paid(shape: Shape, plan: Array, row: Index, length: Index, lane: Index, unit: Number, eager: bool) -> Any:
-        """Payoffs of a row times the opponent's plan; ``eager``: more of them at a time, for more registers."""
+        """Multiply payoffs of a row by the opponent's plan; ``eager``: more at a time, with more registers."""
         total = zero
         at = u(u(row << u(5)) + lane)
         left = int32(length)
@@ -92,7 +93,7 @@ def sums(storage: str) -> tuple[Any, Any]:
 
     @callee
     def below(slot: Array, row: Index, children: Index, lane: Index) -> Any:
-        """Values of the child infosets of a row."""
+        """Sum the values of the child infosets of a row."""
         total = zero
         at = u(u(row << u(5)) + lane)
         left = int32(children)

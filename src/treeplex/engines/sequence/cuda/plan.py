@@ -1,4 +1,4 @@
-"""How iterations over a layout are carried out: which tiles are launched together, by which kernel, in which order."""
+"""Plan of the launches of an iteration: tiles that are launched together, their kernel, and the order of launches."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from treeplex.kernels.cuda.kernels import BLOCK, LANES
 from treeplex.updates.turns import SIMULTANEOUS
 
 BLOCK_OF_PHASES, DEAL = 3, 4
-"""Kinds of parts, besides UP, DOWN and FALL: one block, phase by phase; what a player's sequences earn (``dealt``)."""
+"""Kinds of parts besides UP, DOWN and FALL: one block for several phases; values of all own sequences (``dealt``)."""
 
-SMALL: Final = 128  # tiles of a game that one block works on by itself: meetings in a block are the cheapest
-CROWN: Final = 24  # tiles of each of the upper heights that one block goes up through
-APART: Final = 4096  # tiles of a height from which on those of one step and of several have kernels of their own
-LONG: Final = 8  # entries per row from which on the form of UP for any tile is faster, below that many tiles
+SMALL: Final = 128  # largest number of tiles of a game that one block works on: barriers in a block are the cheapest
+CROWN: Final = 24  # largest number of tiles per upper height that one block goes up through
+APART: Final = 4096  # tiles of a height from which those of one step and of several steps get their own kernels
+LONG: Final = 8  # entries per row from which the form of UP for any tile is faster, with fewer than APART tiles
 
 
 class PlanPart(NamedTuple):
-    """Tiles that do not need each other, or heights for one block; or a bundle."""
+    """Part of a phase: tiles that do not depend on each other, phases for one block, or a bundle."""
 
     kind: int
-    begin: int  # first tile; of BLOCK, first row of the table
+    begin: int  # first tile; with BLOCK_OF_PHASES, first row of the table
     end: int
     player: int
-    form: int = ANY  # of UP
-    bundle: int = -1  # which one of the player's
+    form: int = ANY  # form of UP
+    bundle: int = -1  # index among the player's bundles; -1: not a bundle
 
 
 Phase = tuple[PlanPart, ...]
-"""Parts that do not need each other."""
+"""Parts that do not depend on each other."""
 
 
 def launch_of(
     layout: DeviceLayout, part: PlanPart, iteration: int = 0, idle: bool = False
 ) -> tuple[int, TileRange | BundleLaunch]:
-    """How many blocks of threads work on a part, and what its kernel is told; ``idle``: to do nothing."""
+    """Return the number of blocks of threads for a part, and its kernel's argument; ``idle``: without work."""
     if idle:
         nothing = TileRange(0, 0, 0, 0) if part.bundle < 0 else BundleLaunch(0, 0, 0, 0, 0, 0)
         return 1, nothing
@@ -51,12 +51,12 @@ def launch_of(
 
 
 def blocks_of(tiles: int) -> int:
-    """How many blocks have a warp for each tile; at least one."""
+    """Number of blocks that have a warp for each tile; at least one."""
     return max(1, -(-tiles * LANES // BLOCK))
 
 
 class LaunchPlan:
-    """How an iteration is carried out: phases one after the other, or one block for all of it (``alone``)."""
+    """Launches of an iteration: phases one after the other, or one block for all of them (``alone``)."""
 
     def __init__(self, layout: DeviceLayout, turns: int) -> None:
         self.layout = layout
@@ -64,7 +64,7 @@ class LaunchPlan:
         bundled = any(side.bundles for side in layout.sides)
         self.alone = len(layout.tiles) <= SMALL and not bundled and layout.dealt is None
         self.heights = [self._heights(player) for player in (0, 1)]  # bottom-up, and top-down, of each player
-        up, down = [self._crowned(player) for player in (0, 1)], [found[1] for found in self.heights]
+        up, down = [self._crowned(player) for player in (0, 1)], [passes[1] for passes in self.heights]
         if layout.dealt is not None:
             up = [[(PlanPart(DEAL, 0, 0, player),), *phases] for player, phases in enumerate(up)]
         parts = (up[0], up[1], down[0], down[1]) if turns == SIMULTANEOUS else (up[0], down[0], up[1], down[1])
@@ -75,11 +75,11 @@ class LaunchPlan:
 
     @property
     def table(self) -> npt.NDArray[Any]:
-        """[P, 4] kind, first tile, end and player of each phase that a block of phases works on."""
+        """[P, 4] Kind, first tile, end and player of each phase that is part of a block of phases."""
         return np.array([part[:4] for part in self._rows], dtype=np.int32).reshape(-1, 4)
 
     def _heights(self, player: int) -> tuple[list[Phase], list[Phase]]:
-        """Bottom-up, and top-down."""
+        """Return the phases of one player bottom-up, and top-down."""
         side = self.layout.sides[player]
         up = [self._up(player, height) for height in range(len(side.heights))]
         down: list[Phase] = []
@@ -92,7 +92,7 @@ class LaunchPlan:
         return up, down
 
     def _crowned(self, player: int) -> list[Phase]:
-        """Bottom-up, the upper heights in one block where there are few tiles."""
+        """Return the phases bottom-up, with upper heights in one block where they have few tiles."""
         up = list(self.heights[player][0])
         crown = len(up)
         while crown > 0 and len(up[crown - 1]) == 1 and up[crown - 1][0].end - up[crown - 1][0].begin <= CROWN:

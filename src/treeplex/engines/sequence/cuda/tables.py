@@ -35,7 +35,7 @@ PLAYED_BEFORE = "cuda.played"
 
 
 class DeviceTables(NamedTuple):
-    """What the next iteration needs, on the device."""
+    """State of a run on the device."""
 
     device: DeviceArrays
     empty: tuple[float, float]  # averages of the empty sequences
@@ -44,7 +44,7 @@ class DeviceTables(NamedTuple):
 
     @property
     def learners(self) -> Learners:
-        """Copies in the game's order: what is reported and saved."""
+        """Copies of the learners in the game's order, to be reported and saved."""
         if self.device.rule is not None:
             return self._rule_learners()
         regret, average, plan = (self.device.fetched(name) for name in ("regret", "average", "plan"))
@@ -65,7 +65,7 @@ class DeviceTables(NamedTuple):
 
     @property
     def earlier(self) -> Earlier:
-        """Sums over earlier blocks; that of the empty sequence is in ``learners``."""
+        """Sums over earlier blocks; the sum of the empty sequence is in ``learners``."""
         if self.device.earlier is None:
             return ()
         first, second = self.device.fetched("earlier")
@@ -81,8 +81,8 @@ class DeviceProfile(Profile):
 
     def evaluate(self, threads: int = 0) -> Evaluation:
         """As ``Profile``, on the device."""
-        found = self.tables.device.evaluated(self.iterate)
-        return in_payoffs(self.tables.game, found.value, *found.best_responses)
+        result = self.tables.device.evaluated(self.iterate)
+        return in_payoffs(self.tables.game, result.value, *result.best_responses)
 
     def host(self) -> TabularProfile:
         """As ``Profile``."""
@@ -114,13 +114,13 @@ class CudaSequenceEngine(Engine):
 
     @property
     def cost(self) -> Cost:
-        """As ``Engine``: counted as on the CPU, so that the log has the same rows."""
+        """As ``Engine``: the cost on the CPU, so that the log has the same rows."""
         return self.cpu.cost
 
     def check(self, scheme: Scheme) -> None:
-        """As ``Engine``: 16 bits are for CPUs."""
+        """As ``Engine``: 16-bit storages exist only on CPUs."""
         if STORAGES[self.storage].scaled:
-            legal = ", ".join(name for name, kept in STORAGES.items() if not kept.scaled)
+            legal = ", ".join(name for name, storage in STORAGES.items() if not storage.scaled)
             raise ParameterError(f"The 'storage' parameter must be one of {legal} on a GPU, got {self.storage!r}.")
 
     def tables(self, scheme: Scheme) -> DeviceTables:
@@ -158,7 +158,7 @@ class CudaSequenceEngine(Engine):
         return tables
 
     def _fold(self, arrays: DeviceArrays) -> None:
-        """End a block of averages; rejected if the device has no room for the sum of all blocks."""
+        """End a block of averages; raise if the device has no room for the sum of all blocks."""
         if arrays.earlier is None:
             need, advice = (
                 2 * arrays.learning.average.nbytes,
@@ -168,7 +168,7 @@ class CudaSequenceEngine(Engine):
         arrays.fold()
 
     def _stretch(self, tables: DeviceTables, scheme: Scheme, last: int, stop: Stop) -> DeviceTables:
-        """Iterate up to iteration ``last``, or less if ``stop()`` says so; weights have one unit."""
+        """Iterate up to iteration ``last``, or until ``stop()`` is true; weights have one unit."""
         while tables.iteration < last:
             count = min(last - tables.iteration, STRETCH)
             now = steps(tables.iteration, count, scheme.weight, scheme.rule)
@@ -190,7 +190,7 @@ class CudaSequenceEngine(Engine):
         return self.cpu.nodes(scheme, iterations)
 
     def pack(self, tables: DeviceTables, scheme: Scheme) -> Tensors:
-        """As ``Engine``: what the CPU packs, and for predictive rules the bits that strategies are made of."""
+        """As ``Engine``: the CPU's arrays, and for predictive rules also ``played``, which determines strategies."""
         host = SequenceTables(tables.learners, tables.iteration, tables.earlier)
         tensors = packed([*leaves(host, "state")])
         if tables.device.predict:
@@ -199,12 +199,12 @@ class CudaSequenceEngine(Engine):
         return tensors
 
     def unpack(self, tensors: Mapping[str, Array], scheme: Scheme) -> DeviceTables:
-        """As ``Engine``: whichever backend packed them."""
+        """As ``Engine``, from the arrays of either backend."""
         return self.send(self.cpu.unpack(tensors, scheme), scheme)
 
 
 def _plan_weights(scheme: Scheme, weight: Floats, player: int) -> tuple[float, Floats]:
-    """Weights in the average: of the plan that is played, and of those that the iterations make."""
+    """Weights in the average of the plan that is played, and of the plans that the iterations make."""
     if scheme.adds_new(player, ALTERNATING):
         return 0.0, weight
     return float(weight[0]), np.append(weight[1:], 0.0)

@@ -1,4 +1,4 @@
-"""UP of the regret matching family, tile by tile: what sequences are worth, and what is learnt; see ``kernels``."""
+"""UP of the regret matching family, tile by tile: values of sequences, and learning; see ``kernels``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from treeplex.engines.sequence.cuda.arrays import Index, Number, Rates, RunArrays, Shape
-from treeplex.engines.sequence.cuda.parts import dividing, lane_of, places_of, sizes_of, sums
+from treeplex.engines.sequence.cuda.parts import dividing, lane_of, offsets_of, sizes_of, sums
 from treeplex.kernels.cuda.kernels import callee, column_sum, real, rule, select
 from treeplex.kernels.cuda.kernels import uint32 as u
 from treeplex.updates import rules
@@ -15,7 +15,7 @@ decayed: Any = rule(rules.decayed, where=select)
 
 
 class Ups(NamedTuple):
-    """Parts of kernels, by the form of a tile: of one step without children, of one step, of several; of any."""
+    """Parts of kernels, by the form of a tile: one step without children, one step, several steps, or any."""
 
     bottom: Any
     one: Any
@@ -25,13 +25,13 @@ class Ups(NamedTuple):
 
 @cache
 def learner(storage: str, predict: bool) -> Any:
-    """How a sequence learns."""
+    """Return the part of kernels by which a sequence learns."""
     number = real(storage)
     zero = number(0.0)
 
     @callee
     def learn(learning: RunArrays, at: Index, old: Number, gain: Number, rates: Rates, predicted: Number) -> Any:
-        """New regret of a sequence that gained so much; returns what it is played in proportion to."""
+        """Update the regret of a sequence by its ``gain`` and return the weight with which it is played."""
         r = decayed(old + gain, rates[1], rates[2], zero) + zero
         if r != old:
             learning.regret[at] = r
@@ -47,19 +47,19 @@ def learner(storage: str, predict: bool) -> Any:
 
 @cache
 def up_of_one(storage: str, predict: bool, dealt: bool, children: bool, eager: bool) -> Any:
-    """How a tile of one step goes up; ``children``: are there any? ``eager``: as ``parts.sums``."""
+    """Return UP for a tile of one step; ``children``: whether it has any; ``eager``: as in ``parts.sums``."""
     number, (paid, below), learn = real(storage), sums(storage), learner(storage, predict)
     zero, inverse_of = number(0.0), dividing(storage)[1]
 
     @callee
     def up_one(shape: Shape, learning: RunArrays, w: Index, lane: Index, rates: Rates, predicted: Number) -> None:
-        """A tile of one step."""
-        base, first, entry, slot = places_of(shape, w)
+        """Take a tile of one step up."""
+        base, first, entry, slot = offsets_of(shape, w)
         n, form, length, below_each = sizes_of(shape, w)
         row, j, wide, _ = lane_of(form, lane)
         here, at = u(first + j), u(u(base << u(5)) + lane)
-        share, leave = learning.share[here], shape.leave[here]
-        some = share > zero
+        inverse_sum, leave = learning.inverse_sum[here], shape.leave[here]
+        some = inverse_sum > zero
         old, played, value = zero, zero, zero
         if row < n:
             old = learning.regret[at]
@@ -69,35 +69,38 @@ def up_of_one(storage: str, predict: bool, dealt: bool, children: bool, eager: b
                 value += below(learning.slot, slot, below_each, lane)
             if not predict:
                 played = select(played > zero, played, zero)
-        worth = column_sum(select(some, played * value, value), j, wide, n)
-        worth *= select(some, share, -share)
+        expected = column_sum(select(some, played * value, value), j, wide, n)
+        expected *= select(some, inverse_sum, -inverse_sum)
         if row == u(0):
-            learning.slot[leave] = worth
+            learning.slot[leave] = expected
         q = zero
         if row < n:
-            q = learn(learning, at, old, value - worth, rates, predicted)
+            q = learn(learning, at, old, value - expected, rates, predicted)
         total = column_sum(q, j, wide, n)
         if row == u(0):
-            learning.share[here] = inverse_of(total, n)
+            learning.inverse_sum[here] = inverse_of(total, n)
 
     return up_one
 
 
 @cache
 def up_of_several(storage: str, predict: bool, dealt: bool, eager: bool) -> Any:
-    """How a tile of several steps goes up."""
+    """Return UP for a tile of several steps."""
     number, (paid, below), learn = real(storage), sums(storage), learner(storage, predict)
     zero, inverse_of = number(0.0), dividing(storage)[1]
 
     @callee
     def up_several(shape: Shape, learning: RunArrays, w: Index, lane: Index, rates: Rates, predicted: Number) -> None:
-        """A tile of several steps. Until its worth is known, values wait where they go: ``played``, or in regrets."""
-        base, first, entry, slot = places_of(shape, w)
+        """Take a tile of several steps up.
+
+        Until its expected value is known, values of actions are stored in ``played``, or added to regrets.
+        """
+        base, first, entry, slot = offsets_of(shape, w)
         n, form, length, children = sizes_of(shape, w)
         row, j, wide, high = lane_of(form, lane)
         here, start = u(first + j), u(u(base << u(5)) + lane)
-        share, leave = learning.share[here], shape.leave[here]
-        some = share > zero
+        inverse_sum, leave = learning.inverse_sum[here], shape.leave[here]
+        some = inverse_sum > zero
         total = zero
         at = start
         a = select(row < high, row, n)  # lanes left over have no action
@@ -112,32 +115,32 @@ def up_of_several(storage: str, predict: bool, dealt: bool, eager: bool) -> Any:
                 total += select(some, select(played > zero, played, zero) * value, value)
                 learning.regret[at] = played + value
             entry, slot, at, a = u(entry + length), u(slot + children), u(at + u(32)), u(a + high)
-        worth = column_sum(total, j, wide, high)
-        worth *= select(some, share, -share)
+        expected = column_sum(total, j, wide, high)
+        expected *= select(some, inverse_sum, -inverse_sum)
         if row == u(0):
-            learning.slot[leave] = worth
+            learning.slot[leave] = expected
         total = zero
         at = start
         a = select(row < high, row, n)
         while a < n:
             r = learning.regret[at]
             if predict:
-                total += learn(learning, at, r, learning.played[at] - worth, rates, predicted)
+                total += learn(learning, at, r, learning.played[at] - expected, rates, predicted)
             else:
-                r = decayed(r - worth, rates[1], rates[2], zero) + zero
+                r = decayed(r - expected, rates[1], rates[2], zero) + zero
                 learning.regret[at] = r
                 total += select(r > zero, r, zero)
             at, a = u(at + u(32)), u(a + high)
         total = column_sum(total, j, wide, high)
         if row == u(0):
-            learning.share[here] = inverse_of(total, n)
+            learning.inverse_sum[here] = inverse_of(total, n)
 
     return up_several
 
 
 @cache
 def going_up(storage: str, predict: bool, dealt: bool) -> Ups:
-    """How tiles go up; ``dealt``: are payoffs found before?"""
+    """Return UP for each form of a tile; ``dealt``: whether payoffs are computed beforehand."""
     same = storage, predict, dealt
     up_one, up_several = up_of_one(*same, True, True), up_of_several(*same, True)
 

@@ -1,1 +1,1 @@
-"""The same in NumPy: the specification."""
+"""The specification of the kernels in ``cpu``, equation by equation in NumPy."""

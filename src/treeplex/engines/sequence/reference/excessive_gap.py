@@ -1,15 +1,15 @@
 """The excessive gap technique, equation by equation.
 
-With g = the gradient, the values of a player's sequences against the opponent's plan, and
+Let g be the gradient, the values of a player's sequences against the opponent's plan, and let
     F(g, mu) = max over x of <g, x> - mu d(x)                                   (``respond`` gives the maximiser)
-the excessive gap condition is F(g0, mu0) + F(g1, mu1) <= 0. As NashConv is F(g0, 0) + F(g1, 0), it is then at most
+The excessive gap condition is F(g0, mu0) + F(g1, mu1) <= 0. NashConv is F(g0, 0) + F(g1, 0), so it is then at most
 mu0 max d0 + mu1 max d1. A step shrinks one player's mu and keeps the condition (Nesterov 2005; Hoda et al. 2010).
 
 Nesterov's last step is a proximal one around the first response r: argmax tau <e, x> - (1 - tau) mu D(x, r), where e is
-the gradient against the opponent's answer and D the Bregman distance of d. As r is itself the smoothed response to g,
-mu times the gradient of d at r is g up to what no plan can tell, and the step is the smoothed response to
-(1 - tau) g + tau e with smoothing (1 - tau) mu. So smoothed responses are all that is needed; and as gradients are
-linear, the gradient against a mixture of plans is mixed in the same way.
+the gradient against the opponent's answer and D the Bregman distance of d. The response r is itself the smoothed
+response to g. So mu times the gradient of d at r is g, up to a vector whose product with every plan is the same. The
+step is therefore the smoothed response to (1 - tau) g + tau e with smoothing (1 - tau) mu, and smoothed responses are
+all that is needed. Gradients are linear, so the gradient against a mixture of plans is mixed in the same way.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from treeplex.engines.sequence.reference.prox import mix, respond
 
 
 def begin(players: tuple[GapPlayer, GapPlayer], pace: Pace, centre: Floats, smoothing: float) -> float:
-    """Player 1 answers ``centre``, player 0's uniform plan, and player 0 that answer; returns the gap.
+    """Initialise both players and return the gap; ``players`` and ``pace`` are modified in place.
 
-    ``players`` and ``pace`` are modified in place.
+    Player 1 responds to ``centre``, player 0's uniform plan, and player 0 responds to this response.
     """
     (one, first, me), (two, second, they) = players
     pace.smoothing[:] = smoothing
@@ -38,9 +38,9 @@ def begin(players: tuple[GapPlayer, GapPlayer], pace: Pace, centre: Floats, smoo
 
 
 def gap_iterations(players: tuple[GapPlayer, GapPlayer], pace: Pace, start: int, count: int, terms: Terms) -> int:
-    """``count`` steps, numbered from ``start + 1``; ``players`` and ``pace`` are modified in place.
+    """Run ``count`` steps, numbered from ``start + 1``, and return the number of products with the operator.
 
-    Products with the operator only: nothing is cut. Returns how many products it took.
+    Gradients are exact products: there are no truncated walks here. ``players`` and ``pace`` are modified in place.
     """
     products = 0
     for t in range(start, start + count):
@@ -60,7 +60,7 @@ def gap_iterations(players: tuple[GapPlayer, GapPlayer], pace: Pace, start: int,
 
 
 def shrink(players: tuple[GapPlayer, GapPlayer], pace: Pace, i: int, terms: Terms) -> bool:
-    """Shrink mu of player i; False, with nothing but scratch changed, if the gap is not what it must be."""
+    """Shrink mu of player i and return whether the excessive gap condition holds; if not, only scratch has changed."""
     j, step = 1 - i, float(pace.step[0])
     (own, mine, me), (other, theirs, they) = players[i], players[j]
     smaller = max((1.0 - step) * float(pace.smoothing[i]), terms.least)

@@ -1,8 +1,9 @@
 """The iteration of every full-width algorithm over the sequence form, equation by equation.
 
-Each player in turn: find every sequence's counterfactual value against the opponent's realization plan, add the plan
-just played to the average, update regrets bottom-up, and take the next strategy from them (``reference.learn``).
-Alternating: player 1 meets player 0's new plan. Simultaneous: both meet the other's old one.
+Each player in turn computes every sequence's counterfactual value against the opponent's realization plan. Then it adds
+the plan just played to the average, updates regrets bottom-up, and makes the next strategy from them
+(``reference.learn``). With alternating turns player 1 learns against player 0's new plan. With simultaneous turns both
+learn against the other's old plan.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ def iterate(
     turns: int,
     worker: object = None,
 ) -> None:
-    """One iteration for each of ``steps``; ``learners`` and scratch are modified in place.
+    """Run one iteration for each of ``steps``; ``learners`` and scratch are modified in place.
 
-    Partitions and workers are not used: threads make no difference.
+    Partitions and workers are not used, since results do not depend on threads.
     """
     treeplexes, operator, _, values = form
 
@@ -36,7 +37,7 @@ def iterate(
 
     for step in map(Step, *steps):
         faced = [learners[1].plan, learners[0].plan]
-        if isinstance(rules[0], MatchingAgainstBestResponse):  # who learns meets the best response to its own plan
+        if isinstance(rules[0], MatchingAgainstBestResponse):  # both learn against the best response to their own plan
             for player in (0, 1):
                 take_gradient(player, learners[1 - player].plan)
                 best_response(treeplexes[player], values[player], rules[player].response)

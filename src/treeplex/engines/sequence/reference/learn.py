@@ -1,4 +1,4 @@
-"""What a player does with a gradient, equation by equation. Learners and ``values`` are modified in place.
+"""Learning of a player from a gradient, equation by equation. Learners and ``values`` are modified in place.
 
     v(I) = sum over a of sigma(a) v(I, a),   r(a) = v(I, a) - v(I),   v(parent of I) += v(I)
 
@@ -6,11 +6,11 @@ Regret matching (``updates.protocol``):
 
     R(a) <- d+ x if x > 0, d- x otherwise, with x = R(a) + r(a);   sigma(a) ~ max(R(a) + p r(a), 0)
 
-In 16 bits an infoset keeps whole numbers q(a) and one scale c; its regrets are c q(a). After every update R the new
+In 16 bits an infoset stores whole numbers q(a) and one scale c; its regrets are c q(a). After every update R the new
 scale is c = max over a of |R(a)| / 32767 (in float32), and q(a) is R(a) / c rounded to the nearest whole number. The
 next strategy is taken from R before it is rounded.
 
-A rule that is a function is called as it is: ``updates.rule``. Hedge is one of them: ``updates.hedge``.
+A rule that is a function is called directly: ``updates.rule``. Hedge is such a rule: ``updates.hedge``.
 
 Fictitious play: x <- x + w (BR - x), for realization plans.
 """
@@ -46,11 +46,11 @@ class PythonRule(NamedTuple):
 
     rule: Rule
     constants: Floats
-    failed: tuple[int] = (-1,)  # as of ``RuleCall``: it raises instead
+    failed: tuple[int] = (-1,)  # as in ``RuleCall``, but always -1: plain Python raises instead
 
 
 def rule_calls(game: CompiledGame, rule: Rule) -> tuple[PythonRule, PythonRule]:
-    """As ``engines.sequence.rules.rule_calls``."""
+    """Return the rule for each player, like ``engines.sequence.rules.rule_calls`` but as plain Python."""
     made = PythonRule(rule, rule.constants_of(payoff_range(game)))
     return made, made
 
@@ -61,7 +61,7 @@ ReferenceRule = Matching | MatchingAgainstBestResponse | PythonRule
 def learn(
     treeplex: Treeplex, learner: WalkedLearner | Responder, rule: ReferenceRule | None, values: Floats, step: Step
 ) -> None:
-    """Average, regrets and next strategy of one player."""
+    """Update average, regrets and strategy of one player."""
     if isinstance(learner, Responder):
         best_response(treeplex, values, learner.response)
         realization_plan(treeplex, learner.response.copy(), learner.response)
@@ -81,7 +81,7 @@ def learn(
             case Learner() | Learner16(), Matching() | MatchingAgainstBestResponse():
                 predicted[own] = _match(learner, rule, infoset, own, instantaneous, step)
             case _:
-                raise TypeError("the learner is not one of this rule")
+                raise TypeError("the learner does not belong to this rule")
     if isinstance(learner, RuleLearner):
         learner.strategy[1:] = predicted[1:]
         realization_plan(treeplex, learner.strategy, learner.plan)
@@ -98,7 +98,7 @@ def _match(
     instantaneous: Floats,
     step: Step,
 ) -> Floats:
-    """New regrets of an infoset; returns what its next strategy is in proportion to."""
+    """Update the regrets of an infoset and return the weights that its next strategy is in proportion to."""
     whole = isinstance(learner, Learner16)
     x = learner.regret[own] * (np.float64(learner.scale[infoset]) if whole else 1.0) + instantaneous
     regret = np.where(x > 0.0, step.positive * x, step.negative * x)
@@ -112,11 +112,11 @@ def _match(
 
 
 def _apply(learner: RuleLearner, rule: PythonRule, own: slice, values: Floats, step: Step) -> Floats:
-    """New memory of an infoset; returns its next strategy, as the rule leaves it."""
+    """Update the memory of an infoset and return its next strategy, as the rule leaves it."""
     rows, constants = rule.rule.memory, rule.constants
-    place = slice(rows * own.start, rows * own.stop)
+    position = slice(rows * own.start, rows * own.stop)
     strategy = learner.strategy[own].astype(np.float64)
-    memory = learner.memory[place].astype(np.float64).reshape(rows, len(values))
+    memory = learner.memory[position].astype(np.float64).reshape(rows, len(values))
     rule.rule.apply(step.iteration, values, strategy, memory, constants)
-    learner.memory[place] = memory.ravel()
+    learner.memory[position] = memory.ravel()
     return strategy

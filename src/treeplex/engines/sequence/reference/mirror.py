@@ -1,22 +1,22 @@
 """Mirror prox and optimistic mirror descent, equation by equation.
 
-For each player, with d* (G) = max over x of <G, x> - d(x), whose maximiser ``respond`` finds:
+For each player, with d* (G) = max over x of <G, x> - d(x), whose maximiser ``respond`` computes:
 
-    w     = respond(G + step p)         what is played, where p is the predicted gradient
+    w     = respond(G + step p)         the plan that is played, where p is the predicted gradient
     G    <- G + step g                  g is the gradient against the opponent's w
     average: the w, each weighted by its step
 
 Mirror prox (Nemirovski 2004): p is the gradient against the opponent's respond(G), which costs another product.
 Optimistic mirror descent (Rakhlin & Sridharan 2013; Popov 1980): p is the g of the iteration before.
-The proximal steps of both papers, around a point that is itself respond(G), are responses to sums of gradients, because
-the gradient of d there is G up to what no plan can tell.
+The proximal steps of both papers are around a point that is itself respond(G). They are responses to sums of gradients,
+because the gradient of d at this point is G, up to a vector whose product with every plan is the same.
 
-Steps are found, not given. As <g0, w0> + <g1, w1> = 0 in a zero-sum game, for any plans x and y
-    sum over iterations of step (u0(x, w1) + u1(w0, y)) = <G0, x> + <G1, y> <= d0*(G0) + d1*(G1) + d0(x) + d1(y),
-so NashConv of the average is at most (max d0 + max d1) / (sum of the steps) as long as the potential d0*(G0) + d1*(G1)
-never becomes positive. A step that makes the potential grow is halved; one that does not lets the next be a little
-longer. Optimistic mirror descent may owe something for a while: there the sum of the potential and ``LAG`` times the
-Bregman distance between what was played and what should have been, respond(G) after the iteration, must not grow.
+Step sizes are adaptive. In a zero-sum game <g0, w0> + <g1, w1> = 0, so for any plans x and y
+    sum over iterations of step (u0(x, w1) + u1(w0, y)) = <G0, x> + <G1, y> <= d0*(G0) + d1*(G1) + d0(x) + d1(y).
+So NashConv of the average is at most (max d0 + max d1) / (sum of the steps) as long as the potential d0*(G0) + d1*(G1)
+never becomes positive. A step that makes the potential grow is halved. After any other step the next one may be a
+little longer. In optimistic mirror descent the potential may grow for a while. There the bound must not grow, which is
+the potential plus ``LAG`` times the Bregman distance between the plan played and respond(G) after the iteration.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ def mirror_iterations(
     longest: float,
     noise: float,
 ) -> int:
-    """``count`` iterations, numbered from ``start + 1``; ``players`` and ``rate`` are modified in place.
+    """Run ``count`` iterations, numbered from ``start + 1``, and return the number of products with the operator.
 
-    ``longest``: where steps stop to grow. ``noise``: what potentials may be wrong by beside their own rounding. Returns
-    how many products it took.
+    ``players`` and ``rate`` are modified in place. ``longest``: largest step. ``noise``: error of potentials beyond
+    their own rounding.
     """
     products = 0
     for t in range(start, start + count):
@@ -62,7 +62,7 @@ def mirror_iterations(
 def _attempt(
     players: tuple[MirrorPlayer, MirrorPlayer], rate: Rate, optimistic: bool, least: float, noise: float
 ) -> bool:
-    """One iteration into scratch; False if the bound grows."""
+    """Run one iteration in scratch and return whether the bound does not grow."""
     step, lag, potential, size = float(rate.step[0]), 0.0, 0.0, 0.0
     for own, mirror, scratch in players:
         scratch.moved[:] = mirror.dual + step * mirror.predicted

@@ -1,4 +1,4 @@
-"""What every form of the payoff operator computes: the value of each sequence against the opponent's plan."""
+"""Gradients of every form of the payoff operator: the value of each sequence against the opponent's plan."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from treeplex.engines.sequence.cpu.oracle import TreeSide
 
 
 def gradient(side: Side | TreeSide, sign: float, opponent: Floats, values: Floats) -> None:
-    """values(s) = sign * sum_t A(s, t) opponent(t); ``values`` [S] is modified in place.
+    """Compute values(s) = sign * sum_t A(s, t) opponent(t); ``values`` [S] is modified in place.
 
-    Products with the operator only: truncated walks (``TreeSide``) have no NumPy form here.
+    Only products with the operator are possible: truncated walks (``TreeSide``) have no NumPy form.
     """
     if isinstance(side, TreeSide):
         raise TypeError("the NumPy form of gradients takes a payoff operator, not a walk over the history tree")
@@ -43,7 +43,7 @@ def gradient(side: Side | TreeSide, sign: float, opponent: Floats, values: Float
 
 
 def _table(side: BlockRows | RankedRows, entry: int) -> Floats:
-    """[opponent's H, own H]."""
+    """[opponent's H, own H] Payoffs of an entry, by hands."""
     if isinstance(side, BlockRows):
         return side.tables[side.table[entry]]
     rank = np.arange(side.sequence.shape[1], dtype=np.float64)

@@ -3,7 +3,7 @@
     d(x) = sum over I of weight(I) x(parent of I) (ln |A| + sum over a of b(a) ln b(a))
     b(a) = x(I, a) / x(parent of I)
 
-It is not negative, and 0 for uniform play alone (Hoda, Gilpin, Peña & Sandholm 2010, section 4).
+It is never negative, and it is 0 only for uniform play (Hoda, Gilpin, Peña & Sandholm 2010, section 4).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from treeplex.engines.sequence.reference.treeplex import realization_plan
 def respond(
     treeplex: Treeplex, entropy: Entropy, smoothing: float, gradient: Floats, scratch: ProxScratch, answer: Floats
 ) -> float:
-    """argmax over x of <gradient, x> - smoothing d(x) into ``answer`` [S], a realization plan; returns the maximum.
+    """Write argmax over x of <gradient, x> - smoothing d(x) to ``answer`` [S], a realization plan; return the maximum.
 
     Bottom-up, with m = smoothing * weight(I) and v(a) = gradient(I, a) + the values right below (I, a):
         b(a) = exp(v(a) / m) / sum over c of exp(v(c) / m)
@@ -40,7 +40,7 @@ def respond(
 
 
 def distance(treeplex: Treeplex, entropy: Entropy, plan: Floats) -> float:
-    """d(x) of a realization plan."""
+    """Return d(x) of a realization plan."""
     total = 0.0
     for infoset, above in enumerate(treeplex.parent):
         own = plan[treeplex.first[infoset] : treeplex.first[infoset + 1]]
@@ -50,15 +50,16 @@ def distance(treeplex: Treeplex, entropy: Entropy, plan: Floats) -> float:
     return total
 
 
-def mix(old: Floats, share: float, new: Floats, out: Floats) -> None:
-    """out = (1 - share) old + share new; ``out`` is modified in place and may be ``old``."""
-    out[:] = (1.0 - share) * old + share * new
+def mix(old: Floats, weight: float, new: Floats, out: Floats) -> None:
+    """Compute out = (1 - weight) old + weight new; ``out`` is modified in place and may be ``old``."""
+    out[:] = (1.0 - weight) * old + weight * new
 
 
 def entropy_weights(treeplex: Treeplex, scheme: int, weight: Floats, height: Ints) -> float:
-    """Weights and heights of all infosets, into ``weight`` [I] and ``height`` [I]; returns the treeplex's largest norm.
+    """Write weights and heights of all infosets to ``weight`` [I] and ``height`` [I]; return the largest norm.
 
-    Height: own infosets on the longest way down, less one. M(I) = 1 + max over a of the sum of M right below a.
+    Height is the number of own infosets on the longest path down, less one.
+    M(I) = 1 + max over a of the sum of M right below a.
         Kroer et al. (2015):   2^(height + 1) M(I)
         Kroer et al. (2020):   2 + 2 max over a of the sum of the weights right below a
         Farina et al. (2021):  M(I)

@@ -1,4 +1,4 @@
-"""Walks over one treeplex."""
+"""Walks over one treeplex: realization plans, strategies and best responses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from treeplex.updates.reference import shares
 
 
 def realization_plan(treeplex: Treeplex, strategy: Floats, plan: Floats) -> None:
-    """Strategy to sequence form, top-down: ``plan`` [S] is modified in place.
+    """Convert a strategy to the sequence form, top-down; ``plan`` [S] is modified in place.
 
     x(empty) = 1;  x(I, a) = x(parent of I) * strategy(I, a)
     """
@@ -21,7 +21,7 @@ def realization_plan(treeplex: Treeplex, strategy: Floats, plan: Floats) -> None
 
 
 def normalise(treeplex: Treeplex, weights: Floats, strategy: Floats) -> None:
-    """Realization plan, or any non-negative weights [S], to a strategy [S], modified in place.
+    """Convert a realization plan, or any non-negative weights [S], to a strategy [S], modified in place.
 
     strategy(I, a) = x(I, a) / sum_b x(I, b), uniform where the sum is zero
     """
@@ -29,10 +29,10 @@ def normalise(treeplex: Treeplex, weights: Floats, strategy: Floats) -> None:
 
 
 def best_response(treeplex: Treeplex, values: Floats, choice: Floats) -> None:
-    """Bottom-up maximum; ``values`` [S] holds the gradient and is modified in place, so is ``choice`` [S].
+    """Compute a best response bottom-up; ``values`` [S], the gradient, and ``choice`` [S] are modified in place.
 
     v(I) = max_a v(I, a);  v(parent of I) += v(I).  Afterwards values[0] is the value of the best response, and
-    ``choice`` the pure strategy that plays the first maximising action of every infoset.
+    ``choice`` is the pure strategy that plays the first maximising action of every infoset.
     """
     choice[:] = 0.0
     choice[0] = 1.0
