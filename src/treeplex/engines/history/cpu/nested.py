@@ -14,8 +14,8 @@ anything below. When it ends, everything below it is brought up to date, from th
 A nested pruning ends only if (9) fails with x(J) included. It is evaluated in the same manner, first: with c(q) =
 R(q) + gain(q) - (W(J) - W(J) when q was pruned), x(J) = max(x(J), c(q)) and R(q) = c(q) - x(J). The others continue.
 An infoset that the opponent has not reached since is skipped with all below it, because nothing can be due there. See
-``docs/theory/regret-based-pruning.md`` for why this is sound. Plain regret matching, CFR and CFR+. Float64; one thread; no
-fastmath.
+``docs/theory/regret-based-pruning.md`` for why this is sound. Plain regret matching, CFR and CFR+. Float64; one thread;
+no fastmath.
 """
 
 from __future__ import annotations
