@@ -173,9 +173,9 @@ def recover(
     """Solve the recovery game of a subgame, rooted at row 0, for the player whose new move leads to it, by CFR+.
 
     ``heads`` [H] is the opponent's factor of equation (5), not divided by its sum. ``alternative`` [H] is the sum of
-    the player's values at the head, which the player gets by not entering. The player faces the opponent's new strategy.
-    Sums and averages weight iterations by their number. The regret of a move of the player in the recovery game is
-    ``value`` of the move minus ``earned`` of its decision; ``regret`` is cut off at zero.
+    the player's values at the head, which the player gets by not entering. The player faces the opponent's new
+    strategy. Sums and averages weight iterations by their number. The regret of a move of the player in the recovery
+    game is ``value`` of the move minus ``earned`` of its decision; ``regret`` is cut off at zero.
     """
     hands = len(heads)
     enter, stay = np.zeros(hands), np.zeros(hands)  # regrets at the gate, cut off at zero

@@ -248,7 +248,7 @@ def best_sizes(
 
 @kernel
 def regrets(nodes: Nodes, regret: Floats, largest: Floats, squares: Floats) -> None:
-    """Write, for both players, the sum over infosets of the largest positive regret, and of all squared positive ones."""
+    """Write, for both players, the sum over infosets of the largest positive regret, and of squared positive ones."""
     largest[:] = 0.0
     squares[:] = 0.0
     for n in range(len(nodes.parent)):
