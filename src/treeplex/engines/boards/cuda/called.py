@@ -111,4 +111,4 @@ def called_up(storage: str, locks: bool, called: Called) -> Any:
                 h = uint32(h + 1)
             n = uint32(n + 1)
 
-    return kernel(up, kept=False)
+    return kernel(up, cached=False)

@@ -74,7 +74,7 @@ def _up_kernel(storage: str, up_tile: Callable[..., None], kept: bool) -> Any:
         if w < u(which.end):
             up_tile(shape, learning, w, lane, (number(unit), positive, negative), more)
 
-    return kernel(up, kept=kept)
+    return kernel(up, cached=kept)
 
 
 @cache
@@ -118,7 +118,7 @@ def _block_kernel(storage: str, up_any: Callable[..., None], called: Called | No
                     w = u(w + warps)
                 cuda.syncthreads()
 
-    return kernel(block, kept=called is None, max_registers=64)  # for 1,024 threads
+    return kernel(block, cached=called is None, max_registers=64)  # for 1,024 threads
 
 
 @cache
