@@ -1,9 +1,9 @@
 """The cache of kernels' machine code on disk: its folders, and how its files are read.
 
-Numba caches machine code as pickles, and unpickling runs code. So kernels are read only from folders that nobody but
-the current user and root can write to or replace. Every file begins with a checksum, which is compared before anything
-is unpickled, because damaged machine code aborts the process. A file that cannot be used counts as missing: the kernel
-is compiled anew, and its file replaced.
+Numba caches machine code as pickles, and unpickling runs code. So kernels are read only from folders that no one
+except the current user and root can write to or replace. Every file begins with a checksum, which is compared before
+anything is unpickled, because damaged machine code aborts the process. A file that cannot be used counts as missing:
+the kernel is compiled anew, and its file replaced.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def objection(folder: Path) -> str | None:
     """Say why kernels must not be read from a folder, or return None.
 
     Neither the folder nor any folder above may belong to another user or be writable for others. Above, a folder such
-    as ``/tmp``, in which nobody can rename what belongs to others, may be writable.
+    as ``/tmp``, in which no one can rename files of others, may be writable.
     """
     for place in (folder, *folder.parents):
         try:
@@ -216,7 +216,7 @@ def _digest(path: Path, payload: bytes) -> bytes:
 
 
 def _read(path: Path) -> bytes:
-    """Return what was written to a file; raise OSError or ValueError if it is not what was written, or not by us."""
+    """Return the payload of a file; raise OSError or ValueError if it is damaged, or if others may have written it."""
     with open(path, "rb", opener=lambda name, _: os.open(name, _READ)) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode) or not _owner_is_trusted(status) or _others_write(status):

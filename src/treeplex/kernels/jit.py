@@ -56,7 +56,7 @@ def cache_key(package: Path = PACKAGE) -> str:
     engines = package / "engines"
     hashed = {package / "kernels/jit.py", package / "kernels/cache.py", *package.glob("updates/*.py")}
     scanned = [path for path, text in texts.items() if _HAS_KERNELS.search(text)]
-    for path in scanned:  # the list grows, because parts of kernels that import no decorator have imports, too
+    for path in scanned:  # the list grows, because parts of kernels that import no decorator also have imports
         for module, names in _IMPORT.findall(texts[path]):
             target = package.joinpath(*module.decode().split("."))
             below = [target / f"{name.split()[0]}.py" for name in names.decode().split(",") if name.strip()]

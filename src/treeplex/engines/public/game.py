@@ -25,7 +25,7 @@ from treeplex.games.sized import ActionMenu, Menu, sized_label
 class GrowingRule(NamedTuple):
     """The member of the CFR family that runs on the tree."""
 
-    simultaneous: bool  # simultaneous updates; else alternating ones
+    simultaneous: bool  # simultaneous updates, else alternating updates
     linear: bool  # the average weights an iteration by its number
     floor: bool  # regrets are cut off at zero
 
@@ -166,7 +166,7 @@ class GrowingGame:
 
     @property
     def states(self) -> list[PublicState]:
-        """All public states of the full game if the rules list their sizes; else none."""
+        """All public states of the full game; none unless the rules list their sizes."""
         return self.builder.states
 
     @property

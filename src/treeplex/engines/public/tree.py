@@ -15,7 +15,7 @@ from treeplex.arrays import Bools, Floats, Ints
 from treeplex.engines.public.arrays import NONE, UNSIZED, Nodes, Rows, Scratch
 from treeplex.engines.public.cpu.growing import reach, subtree
 
-SPARE: Final = 1.2  # capacity that is allocated, in multiples of what is needed
+SPARE: Final = 1.2  # capacity to allocate, as a multiple of the size needed
 UNROLLED: Final = 16  # largest number of hands for which kernels are compiled to unrolled loops
 LINKS: Final = ("parent", "child", "sibling")
 

@@ -55,7 +55,7 @@ class Stream:
             _call("cuStreamWaitEvent", self._handle, done, 0)
 
     def recorded(self, launches: Callable[[], None]) -> Callable[[], None]:
-        """Return a function that repeats what ``launches`` launches on this stream; nothing runs while it is recorded.
+        """Record the launches of ``launches`` on this stream without running them; return a function that replays them.
 
         Kernels must have been compiled before: launch them once without work.
         """

@@ -107,7 +107,7 @@ HELPERS = Helpers()
 
 
 def _in_child() -> None:
-    """Start anew in a child process: it has none of its parent's threads, neither waiting ones nor owners of locks."""
+    """Reset the helpers in a child process, which has none of its parent's threads: no waiting ones, no lock owners."""
     HELPERS.__init__()
 
 

@@ -98,13 +98,13 @@ def aborted(worker: Worker | None) -> bool:
 
 @specialised("worker", {Worker: _first}, inline="always")
 def first(worker: Worker | None) -> bool:
-    """Return whether this is the first thread, which does what only one may do."""
+    """Return whether this is the first thread, which runs the serial steps."""
     return True
 
 
 @specialised("worker", {Worker: _last}, inline="always")
 def last(worker: Worker | None) -> bool:
-    """Return whether this is the last thread, which does a second task that only one may do."""
+    """Return whether this is the last thread, which runs serial steps beside the first thread."""
     return True
 
 

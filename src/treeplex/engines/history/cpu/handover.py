@@ -1,6 +1,6 @@
 """State that walks over the history tree need to continue a run of iterations over arrays.
 
-Regrets, sums of strategies and current strategies are taken over. Everything else follows from the opponent's past
+Walks reuse regrets, sums of strategies and current strategies. Everything else follows from the opponent's past
 strategies: the payments of own terminals, the sums of reach and, from the bottom up, the sums of values. W(J) = the
 earnings of an action - its regret. Regrets of CFR+ do not contain this information, because CFR+ forgets. Then W(J) is
 computed from the average strategy, which is good enough for (10); (9) needs differences only. Float64; no fastmath.

@@ -64,7 +64,7 @@ def peak(rise: float, level: float, fall: float, low: float, high: float) -> tup
 def peak_of_sum(curves: Floats, low: float, high: float, cuts: Floats) -> tuple[float, float]:
     """Return the maximum of a sum of positive parts of curves, [H, 3] each ``rise, level, fall``, and its u.
 
-    Between two neighbouring roots the same curves are positive, and their sum is a curve, too. ``cuts``
+    Between two neighbouring roots the same curves are positive, and their sum is also a curve. ``cuts``
     [2 H + 2] is scratch.
     """
     count = 2

@@ -102,7 +102,7 @@ class SampleWalk:
 
 
 def add(table: LearnerTable, start: int, regrets: list[float], plus: bool) -> None:
-    """R(a) <- R(a) + r(a), floored at zero with ``plus``; ``table`` is modified in place."""
+    """Add regrets in place: R(a) <- R(a) + r(a), floored at zero with ``plus``."""
     for k, instantaneous in enumerate(regrets):
         r = float(table.regret[start + k]) + instantaneous
         table.regret[start + k] = r if r > 0.0 or not plus else 0.0
