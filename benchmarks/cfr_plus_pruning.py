@@ -227,7 +227,7 @@ class Arrays:
             if self.turns == "alternating":
                 realization(*other["treeplex"], other["strategy"], other["plan"])
             product(*one["matrix"], other["plan"], gradient)
-            product(*side.ways, other["plan"], reach)
+            product(*side.reach_rows, other["plan"], reach)
             learn(
                 self.part, self.plus, self.threshold, t, *one["treeplex"], side.owner, side.best, gradient, reach,
                 one["strategy"], *one["state"], self.counts,

@@ -128,16 +128,16 @@ def explored(game: CompiledGame, algorithm: MonteCarlo) -> Iterator[tuple[int, A
     for streams in zip(*(iterates(algorithm, game, SEED, stream) for stream in range(algorithm.streams)), strict=True):
         average, current = [], []
         for player, treeplex in enumerate(game.treeplexes):
-            total = sum(stream.tables[player].average for stream in streams)[form.place[player]]
+            total = sum(stream.tables[player].average for stream in streams)[form.sequence_index[player]]
             if algorithm.recent:  # what was added since a mark, where anything was
-                since = total - sum(stream.marks[player][1] for stream in streams)[form.place[player]]
+                since = total - sum(stream.marks[player][1] for stream in streams)[form.sequence_index[player]]
                 for start, end in pairwise(treeplex.first.tolist()):
                     if since[start:end].any():
                         total[start:end] = since[start:end]
             average.append(normalised(game, player, total))
             played = np.ones(treeplex.sequences)
             for start, width in zip(treeplex.first.tolist(), treeplex.actions.tolist(), strict=False):
-                place = int(form.place[player][start])
+                place = int(form.sequence_index[player][start])
                 played[start : start + width] = book.played(streams[0].tables[player], place, width, rule)
             current.append(played)
         yield sum(int(stream.nodes[0]) for stream in streams), average, current

@@ -64,7 +64,7 @@ class Recorded:
                 treeplex,
                 ways.sides[i],
                 dense(game.payoffs[i], game.treeplexes[1 - i].sequences) * (1 - 2 * i),
-                dense(ways.sides[i].ways, game.treeplexes[1 - i].sequences),
+                dense(ways.sides[i].reach_rows, game.treeplexes[1 - i].sequences),
             )
             for i, treeplex in enumerate(game.treeplexes)
         ]

@@ -164,7 +164,7 @@ def played(game: CompiledGame, form: Sampling, tables: Tables, rule: int) -> lis
     for player, treeplex in enumerate(game.treeplexes):
         behaviour = np.ones(treeplex.sequences)
         for start, end in zip(treeplex.first[:-1].tolist(), treeplex.first[1:].tolist(), strict=True):
-            local = int(form.place[player][start])
+            local = int(form.sequence_index[player][start])
             behaviour[start:end] = book.played(tables[player], local, end - start, rule)
         out.append(behaviour)
     return out
@@ -292,7 +292,7 @@ def test_baselines_make_outcome_sampling_vary_less(case) -> None:
     for player in (0, 1):  # the mean value of a move over the histories of its infoset
         sign = 1.0 if player == 0 else -1.0
         mass = truth._spread(player, np.maximum(truth.natural[player], 1e-9))
-        tables[player].baseline[form.place[player][1:]] = sign * truth.values[player][1:] / mass
+        tables[player].baseline[form.sequence_index[player][1:]] = sign * truth.values[player][1:] / mass
 
     def spread(rate: float) -> float:
         squares = 0.0

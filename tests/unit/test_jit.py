@@ -78,8 +78,8 @@ def test_the_key_is_that_of_the_files(package) -> None:
         "engines/sequence/arrays.py",  # the order of fields
         "engines/sequence/partition.py",  # constants
         "engines/sampling/cpu/frame.py",
-        "kernels/threads/crew.py",
-        "kernels/threads/meeting.py",
+        "kernels/threads/team.py",
+        "kernels/threads/barrier.py",
         "compile/treeplex.py",
     ],
 )
@@ -134,7 +134,7 @@ def test_a_second_process_compiles_nothing_and_a_changed_rule_everything(package
 @pytest.mark.parametrize(("decorator", "counts"), [(kernel, True), (uncounted_kernel, False)])
 def test_an_uncounted_kernel_counts_no_references(decorator, counts) -> None:
     """A sampler's innermost part, compiled afresh: Numba shows no code that it has read from disk."""
-    chosen: Any = external.chosen
+    chosen: Any = external.draw_opponent_move
     compiled: Any = numba.jit(**decorator(chosen.py_func).targetoptions)(chosen.py_func)
     picks = np.zeros(3, np.int32)
     assert compiled(np.ones(3), np.zeros(3), picks, MATCH, np.uint64(0), np.uint64(3), 1.0, counter(1, 0)) < 3

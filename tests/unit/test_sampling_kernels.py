@@ -14,7 +14,7 @@ from treeplex.algorithms.mccfr import MonteCarlo, SamplingState, SamplingStream
 from treeplex.algorithms.registry import build
 from treeplex.algorithms.traversals import AverageStrategy, Chance, External, Outcome, PureExternal, Reached
 from treeplex.engines.sampling.arrays import BOTH, MATCH_OR_PICK, PURE
-from treeplex.engines.sampling.cpu.random import drawn, uniform
+from treeplex.engines.sampling.cpu.random import draw_move, uniform
 from treeplex.engines.sampling.reference import random
 from treeplex.engines.sampling.reference import sampling as book
 from treeplex.engines.sampling.tree import nodes_per_walk, sampling
@@ -53,7 +53,7 @@ VARIANTS += ["mccfr-outcome(baseline=0)", "mccfr-average(epsilon=0.3,tau=1,beta=
 
 def iterates(algorithm: MonteCarlo, game: Any, seed: int, stream: int = 0) -> Iterator[SamplingStream]:
     """One stream of the whole algorithm by the recursions, after every iteration; tests/golden uses it, too."""
-    form = sampling(game, apart=algorithm.correlated)
+    form = sampling(game, correlated=algorithm.correlated)
     learnt = algorithm._initial(form, seed, stream)  # the arrays, before anything is drawn
     functions = None
     if algorithm.rule is not None:
@@ -89,7 +89,9 @@ def iterate(algorithm: MonteCarlo, game: Any, seed: int, iterations: int) -> Sam
 def function(rule: Rule, game: Any, form: Any, learnt: SamplingStream, player: int) -> book.Function:
     """A player's rule by the recursions, on views of the memory."""
     treeplex, memory = game.treeplexes[player], dict[int, Any]()
-    for first, actions in zip(form.place[player][treeplex.first[:-1]].tolist(), treeplex.actions.tolist(), strict=True):
+    for first, actions in zip(
+        form.sequence_index[player][treeplex.first[:-1]].tolist(), treeplex.actions.tolist(), strict=True
+    ):
         own = learnt.memory[player][rule.memory * first : rule.memory * (first + actions)]
         memory[first] = own.reshape(rule.memory, actions)
     return book.Function(rule, memory, rule.constants_of(payoff_range(game)))
@@ -122,7 +124,7 @@ def one(
                     rule = PURE if isinstance(sampler, PureExternal) else sampler.rule
                     chance = float(tree.chances.probability[deal]) if full else 1.0
                     book.joint(walk, who, rule, not full, chance=chance)
-            nodes += (walk.nodes, walk.refused)
+            nodes += (walk.nodes, walk.skipped)
         if joint:
             for player in (0, 1) if who == BOTH else (who,):
                 book.settle(walk, player, PURE if isinstance(sampler, PureExternal) else sampler.rule)
@@ -239,7 +241,7 @@ def chance_nodes(form: Any) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("name", [*GAMES, "liars_dice(sides=3)", "leduc_ext(4,2,1)"])
 def test_every_chance_node_has_a_place_of_its_own(name) -> None:
     game = tp.load(name)
-    form, plain = sampling(game, apart=True), sampling(game)
+    form, plain = sampling(game, correlated=True), sampling(game)
     places = chance_nodes(form)
     assert len({start for start, _ in places}) == len(places)
     for (start, width), (other, _) in zip(places, chance_nodes(plain), strict=True):
@@ -251,7 +253,7 @@ def test_every_chance_node_has_a_place_of_its_own(name) -> None:
 @pytest.mark.parametrize("name", ["leduc", "random_tree(seed=3,depth=5)", "kuhn"])
 def test_draws_are_multiples_of_the_golden_section_through_the_distribution(name) -> None:
     """u_k = frac(phi + k (sqrt(5) - 1) / 2), in floating point; a draw is where u_k lies among the sums."""
-    form, golden = sampling(tp.load(name), apart=True), (np.sqrt(5.0) - 1.0) / 2.0
+    form, golden = sampling(tp.load(name), correlated=True), (np.sqrt(5.0) - 1.0) / 2.0
     chances = form.tree.chances
     counter = random.counter(5, 0, len(chances.probability))
     for start, width in chance_nodes(form)[:50]:
@@ -259,7 +261,9 @@ def test_draws_are_multiples_of_the_golden_section_through_the_distribution(name
         u = (phi + np.arange(300) * golden) % 1.0
         sums = np.cumsum(chances.probability[start : start + width])
         expected = np.searchsorted(sums, u * sums[-1], side="right")
-        found = [int(drawn(chances.threshold, chances.alias, np.uint64(start), np.uint64(width), counter)) for _ in u]
+        found = [
+            int(draw_move(chances.threshold, chances.alias, np.uint64(start), np.uint64(width), counter)) for _ in u
+        ]
         clear = np.abs(sums[None, :] - (u * sums[-1])[:, None]).min(axis=1) > 1e-9  # of rounding in u
         assert clear.mean() > 0.99
         np.testing.assert_array_equal(np.array(found)[clear], expected[clear])
@@ -274,12 +278,12 @@ def test_draws_are_multiples_of_the_golden_section_through_the_distribution(name
 @pytest.mark.parametrize("name", ["leduc", "kuhn_ext(4,2,2)"])
 def test_correlated_draws_come_as_often_as_they_should(name) -> None:
     """After N draws every move has come N p times up to a few: an independent draw is off by sqrt(N p (1 - p))."""
-    form, count = sampling(tp.load(name), apart=True), 20_000
+    form, count = sampling(tp.load(name), correlated=True), 20_000
     chances, worst = form.tree.chances, 0.0
     counter = random.counter(3, 0, len(chances.probability))
     for start, width in chance_nodes(form)[:4]:
         found = [
-            int(drawn(chances.threshold, chances.alias, np.uint64(start), np.uint64(width), counter))
+            int(draw_move(chances.threshold, chances.alias, np.uint64(start), np.uint64(width), counter))
             for _ in range(count)
         ]
         p = chances.probability[start : start + width] / chances.probability[start : start + width].sum()
@@ -291,13 +295,13 @@ def test_correlated_draws_come_as_often_as_they_should(name) -> None:
 
 def test_phases_are_evenly_spread_so_every_draw_has_its_distribution() -> None:
     """Over seeds the k-th draw is that of the distribution, whatever k: what is unbiased one by one stays so."""
-    form = sampling(tp.load("leduc"), apart=True)
+    form = sampling(tp.load("leduc"), correlated=True)
     chances, (start, width) = form.tree.chances, chance_nodes(form)[0]
     found = np.empty((4000, 3), dtype=int)
     for seed in range(len(found)):
         counter = random.counter(seed, 0, 1)  # of the deal alone
         for k in range(3):
-            found[seed, k] = drawn(chances.threshold, chances.alias, np.uint64(start), np.uint64(width), counter)
+            found[seed, k] = draw_move(chances.threshold, chances.alias, np.uint64(start), np.uint64(width), counter)
     for k in range(3):
         expected = len(found) * chances.probability[:width]
         times = np.bincount(found[:, k], minlength=width)

@@ -204,7 +204,7 @@ class MonteCarlo(Tabular[SamplingState]):
         memory: list[Floats] = []
         constants = rule.constants_of(payoff_range(game))
         for player, (treeplex, learnt) in enumerate(zip(game.treeplexes, stream.tables, strict=True)):
-            place = form.place[player]
+            place = form.sequence_index[player]
             learnt.regret[place[1:]] = np.repeat(1.0 / treeplex.actions, treeplex.actions)
             start = place[treeplex.first[:-1]]
             memory.append(initial_memory(rule, start, treeplex.actions, form.sequences[player], constants))
@@ -266,7 +266,7 @@ class MonteCarlo(Tabular[SamplingState]):
 
     def _weights(self, game: CompiledGame, form: Sampling, player: int, learnt: LearnerTable) -> Floats:
         """[S] what the next strategy is in proportion to: positive regret, or one for the action that is picked."""
-        treeplex, place = game.treeplexes[player], form.place[player]
+        treeplex, place = game.treeplexes[player], form.sequence_index[player]
         first = treeplex.first
         positive = np.maximum(learnt.regret, 0.0)[place]
         if len(learnt.pick) == 1 and not self._pure:

@@ -156,7 +156,7 @@ class WarmStart(Tabular[WarmStartState]):
             state.unpaid[player][:] = left.unpaid[player]
         form = sample_tree(game)
         local = (np.zeros(form.sequences[0], dtype=np.int8), np.zeros(form.sequences[1], dtype=np.int8))
-        for here, place, mask in zip(local, form.place, state.kept, strict=True):
+        for here, place, mask in zip(local, form.sequence_index, state.kept, strict=True):
             here[place] = mask
         return state._replace(size=form.pre_deal_nodes + histories(form.tree, local))
 

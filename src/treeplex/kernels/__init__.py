@@ -1,1 +1,1 @@
-"""How kernels are compiled, cached and run: Numba on the CPU, vectors of 16 numbers, thread teams, CUDA."""
+"""Kernels, their compilation, cache and threads: Numba on the CPU, vectors of 16 numbers, thread teams, CUDA."""

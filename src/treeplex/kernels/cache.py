@@ -1,9 +1,9 @@
-"""Where the machine code of kernels is cached, and how it is read.
+"""The cache of kernels' machine code on disk: its folders, and how its files are read.
 
-Numba caches machine code as pickles, and unpickling runs code. So kernels are read only from folders that nobody but
-the current user and root can write to or replace. Every file begins with a checksum, which is compared before anything
-is unpickled, because damaged machine code aborts the process. A file that cannot be used counts as missing: the kernel
-is compiled anew, and its file replaced.
+Numba caches machine code as pickles, and unpickling runs code. So kernels are read only from folders that no one
+except the current user and root can write to or replace. Every file begins with a checksum, which is compared before
+anything is unpickled, because damaged machine code aborts the process. A file that cannot be used counts as missing:
+the kernel is compiled anew, and its file replaced.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from treeplex.files import reason
 VARIABLE: Final = "NUMBA_CACHE_DIR"
 MARKER: Final = ".treeplex-kernels"
 """A file in every folder of kernels. Its age is the time since a process last used the folder."""
-KEPT_DAYS: Final = 7  # how long folders that no process uses stay on disk
+UNUSED_DAYS: Final = 7  # days after which unused folders are deleted
 
 _HAS_OWNERS: Final = hasattr(os, "geteuid")  # on Windows, access lists make the folders of a user private
 _NAME: Final = re.compile(r"kernels-[0-9a-f]{16}")
@@ -42,8 +42,8 @@ class CacheFolder(NamedTuple):
     """A folder in which the folder of kernels may lie."""
 
     parent: Path
-    requested: bool = False  # the user named it: report whatever prevents its use
-    silent: bool = False  # beside the package: whoever can write there can change the package
+    requested: bool = False  # the user named it: report all problems with it
+    silent: bool = False  # beside the package: anyone who can write there can also change the package
 
 
 def choose_folders(key: str, package: Path) -> tuple[Path, ...]:
@@ -59,7 +59,7 @@ def choose_folders(key: str, package: Path) -> tuple[Path, ...]:
             problem = objection(folder)  # before a folder is made where others could replace it
             if problem is None:
                 make_private(folder)
-                os.scandir(folder).close()  # may it be read?
+                os.scandir(folder).close()  # raises if the folder cannot be read
                 problem = objection(folder)
         except OSError as error:
             problem = reason(error) if candidate.requested else ""
@@ -80,9 +80,9 @@ def choose_folders(key: str, package: Path) -> tuple[Path, ...]:
 
 
 def _candidates(package: Path) -> Generator[CacheFolder]:
-    """``NUMBA_CACHE_DIR``, beside the package, the user's caches, and last a folder among temporary files.
+    """Yield ``NUMBA_CACHE_DIR``, beside the package, the user's caches, and last a folder among temporary files.
 
-    Paths are resolved once, so that a link that is changed later leads nowhere else.
+    Paths are resolved once, so that changing a link later has no effect.
     """
     if requested := os.environ.get(VARIABLE):
         yield CacheFolder(_resolved(requested), requested=True)
@@ -97,7 +97,7 @@ def _candidates(package: Path) -> Generator[CacheFolder]:
 
 
 def _resolved(path: str | Path) -> Path:
-    """As ``Path.resolve``, which raises errors of its own for links that lead to themselves."""
+    """Resolve a path without ``Path.resolve``, which raises other errors for links that lead to themselves."""
     return Path(os.path.realpath(path))
 
 
@@ -110,7 +110,7 @@ def objection(folder: Path) -> str | None:
     """Say why kernels must not be read from a folder, or return None.
 
     Neither the folder nor any folder above may belong to another user or be writable for others. Above, a folder such
-    as ``/tmp``, in which nobody can rename what belongs to others, may be writable.
+    as ``/tmp``, in which no one can rename files of others, may be writable.
     """
     for place in (folder, *folder.parents):
         try:
@@ -127,19 +127,22 @@ def objection(folder: Path) -> str | None:
 
 
 def _owner_is_trusted(status: os.stat_result) -> bool:
-    """The current user and root are; in a container, whoever owns ``/`` may stand for root."""
+    """Return whether the owner is the current user or root; in a container, the owner of ``/`` may stand for root."""
     return not _HAS_OWNERS or status.st_uid in (_user(), 0, Path("/").stat().st_uid)
 
 
 def _others_write(status: os.stat_result) -> bool:
-    """May anybody but the owner write to it?"""
+    """Return whether others than the owner may write to a file or folder."""
     group = status.st_mode & stat.S_IWGRP and not _is_private(status.st_gid)
     return _HAS_OWNERS and bool(group or status.st_mode & stat.S_IWOTH)
 
 
 @functools.cache
 def _is_private(group: int) -> bool:
-    """Is it a group of the user's own name without other members? Many systems have one per user, and umask 002."""
+    """Return whether a group has the user's own name and no other members.
+
+    Many systems have one such group per user, and umask 002.
+    """
     try:
         import grp  # noqa: PLC0415 - Windows has none
         import pwd  # noqa: PLC0415
@@ -151,13 +154,13 @@ def _is_private(group: int) -> bool:
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder that only the current user can enter, and those above that are missing; mark it as ours."""
+    """Make a folder that only the current user can enter, with its missing parents, and put the marker into it."""
     new = not folder.exists()
     for place in reversed((folder, *folder.parents)):
         if not place.exists():
             with suppress(FileExistsError):  # another process was faster
                 place.mkdir(mode=0o755 if place.name == "__pycache__" else 0o700)
-    with suppress(OSError):  # it can only be read
+    with suppress(OSError):  # the folder can only be read
         (folder / MARKER).touch(mode=0o600)
     if new:
         remove_old(folder.parent)
@@ -169,16 +172,16 @@ def remove_old(parent: Path) -> None:
         with suppress(OSError):
             mark = (folder / MARKER).lstat()
             ours = _NAME.fullmatch(folder.name) and stat.S_ISDIR(folder.lstat().st_mode) and stat.S_ISREG(mark.st_mode)
-            if ours and time.time() - mark.st_mtime > KEPT_DAYS * 86_400:
+            if ours and time.time() - mark.st_mtime > UNUSED_DAYS * 86_400:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
 class Entries:
     """The files of one kernel, one per signature.
 
-    A file is named by the kernel and a hash of the key, and holds a checksum and the pickled hash of the source, key
-    and machine code. So whatever processes write at the same time, and whenever they are killed, a file is whole, and
-    is used for its own key only.
+    A file is named by the kernel and a hash of the key. It holds a checksum and the pickled hash of the source, key and
+    machine code. A file is therefore always complete and used only for its own key, even if processes write at the same
+    time or are killed.
     """
 
     def __init__(self, folders: tuple[Path, ...], name: str, source: bytes, dump: Callable[[Any], bytes]) -> None:
@@ -208,12 +211,12 @@ class Entries:
 
 
 def _digest(path: Path, payload: bytes) -> bytes:
-    """The name counts: a file under the name of another is not whole."""
+    """Return a checksum that includes the name, so that a file under another's name is rejected."""
     return hashlib.blake2b(path.name.encode() + b"\0" + payload, digest_size=_DIGEST_SIZE).digest()
 
 
 def _read(path: Path) -> bytes:
-    """Return what was written to a file; raise OSError or ValueError if it is not what was written, or not by us."""
+    """Return the payload of a file; raise OSError or ValueError if it is damaged, or if others may have written it."""
     with open(path, "rb", opener=lambda name, _: os.open(name, _READ)) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode) or not _owner_is_trusted(status) or _others_write(status):
@@ -238,18 +241,18 @@ def _write(path: Path, payload: bytes) -> None:
 
 
 class Locator:
-    """What Numba asks about the place of a kernel's files."""
+    """Location of a kernel's files, with the methods that Numba calls."""
 
     def __init__(self, function: Callable[..., Any], folder: Path) -> None:
         self._py_file = inspect.getfile(function)  # Numba's warnings name it
         self._folder, self._line = folder, function.__code__.co_firstlineno
 
     def get_cache_path(self) -> str:
-        """Return the folder."""
+        """Return the folder of the cache."""
         return str(self._folder)
 
     def ensure_cache_path(self) -> None:
-        """Make the folder again, if somebody has deleted it."""
+        """Make the folder again if it has been deleted."""
         make_private(self._folder)
 
     def get_source_stamp(self) -> bytes:
@@ -257,7 +260,7 @@ class Locator:
         return _source_hash(self._py_file)
 
     def get_disambiguator(self) -> str:
-        """Return what tells functions of the same name apart."""
+        """Return the first line, which distinguishes functions of the same name."""
         return str(self._line)
 
 
@@ -267,7 +270,7 @@ def _source_hash(file: str) -> bytes:
 
 
 def enable(dispatcher: Any, numba_class: Any, folders: tuple[Path, ...]) -> None:
-    """Cache the machine code of a dispatcher in these folders; ``numba_class`` is what Numba would do it with."""
+    """Cache the machine code of a dispatcher in these folders; ``numba_class`` is Numba's own cache class."""
     if folders:
         cache = dispatcher._cache = _cache_class(numba_class, folders)(dispatcher.py_func)
         name, source = cache._impl.filename_base, cache._impl.locator.get_source_stamp()
@@ -291,7 +294,7 @@ def _cache_class(base: Any, folders: tuple[Path, ...]) -> Any:
             parent: Any = super()
             try:
                 return parent.load_overload(sig, target_context)
-            except Exception:  # the kernel is compiled anew, which tells what else is wrong
+            except Exception:  # the kernel is compiled anew, which reports other errors
                 return None
 
         def save_overload(self, sig: object, data: object) -> None:

@@ -1,11 +1,11 @@
-"""Rules as C functions, which kernels call by their address.
+"""Update rules as C functions, which kernels call by their address.
 
-A kernel that is handed an address is compiled once for all rules and kept on disk. The C function has the signature
+A kernel that gets an address is compiled once for all rules and cached on disk. The C function has the signature
 
     int32 rule(t, values, strategy, memory, constants, rows, actions, constants' length)
 
-and returns 1 if the rule has raised, for example because of an index out of bounds. After a failure no rule is called
-any more: kernels go on to their end, and the host looks at ``RuleCall.failed`` then.
+and returns 1 if the rule has raised, for example because of an index out of bounds. After a failure kernels continue to
+their end without calling rules, and the host then checks ``RuleCall.failed``.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -30,29 +30,29 @@ from treeplex.arrays import Floats
 from treeplex.kernels.jit import INLINED_LOOP, Index, inlined_loop, instruction, specialised
 
 Pointer = types.CPointer
-"""Of the numbers that a C function is handed."""
+"""Type of the pointers to numbers that a C function gets."""
 
 _NUMBERS: Final = types.CPointer(types.float64)
 _SIGNATURE: Final = types.int32(types.float64, *[_NUMBERS] * 4, types.int64, types.int64, types.int64)
 
 
 class RuleCall(NamedTuple):
-    """What kernels need to call a rule."""
+    """Address, memory and constants of a rule for kernels, and its first failure."""
 
     address: np.uint64
-    rows: np.uint64  # of memory
+    rows: np.uint64  # rows of memory
     constants: Floats
     failed: npt.NDArray[np.int64]  # [3] infoset, iteration and actions of the first call that raised; -1: none did
-    arguments: Floats  # [(2 + rows) A] of that call: values, strategy and memory, for as many actions as there may be
+    arguments: Floats  # [(2 + rows) A] of that call: values, strategy and memory; A: the largest number of actions
 
 
-@cache  # for good: addresses stay in use as long as anybody has them
+@cache  # never freed, because kernels may use an address as long as it exists
 def compile_update(function: Callable[..., None], checked: bool, constants: bool) -> Any:
-    """The C function of an update.
+    """Compile the C function of an update.
 
-    ``checked``: are indices checked? ``constants``: does the function take them?
+    ``checked``: whether indices are checked. ``constants``: whether the function takes constants.
     """
-    update: Any = numba.njit(function, boundscheck=checked, forceinline=True)  # arrays handed on cost 10 ns per call
+    update: Any = numba.njit(function, boundscheck=checked, forceinline=True)  # passing arrays on costs 10 ns per call
     array: Any = carray
 
     def call(
@@ -61,7 +61,7 @@ def compile_update(function: Callable[..., None], checked: bool, constants: bool
     ) -> int:  # fmt: skip
         try:
             own = array(memory, (rows, actions))
-            if constants:  # known when this is compiled
+            if constants:  # known at compile time
                 update(t, array(values, actions), array(strategy, actions), own, array(numbers, count))
             else:
                 update(t, array(values, actions), array(strategy, actions), own)
@@ -81,7 +81,7 @@ def call_rule(
 ) -> Any:  # fmt: skip
     """Call the rule at ``address`` on ``values[at:]``, ``strategy[first:]`` and ``memory[row:]``, arrays of one axis.
 
-    Returns 0, or 1 if the rule has raised.
+    Return 0, or 1 if the rule has raised.
     """
     whole = types.int64
     signature = types.int32(
@@ -95,17 +95,17 @@ def call_rule(
         pointer = number.as_pointer()
         function = ir.FunctionType(ir.IntType(32), [number, *[pointer] * 4, size, size, size])
 
-        def array(place: int) -> Any:
-            return target.make_array(kinds.args[place])(target, builder, arguments[place])
+        def array(k: int) -> Any:
+            return target.make_array(kinds.args[k])(target, builder, arguments[k])
 
-        def pointer_at(place: int) -> Any:
-            return builder.gep(array(place).data, [arguments[place + 1]])
+        def pointer_at(k: int) -> Any:
+            return builder.gep(array(k).data, [arguments[k + 1]])
 
         target_function = builder.inttoptr(arguments[0], function.as_pointer())
-        held = array(8)
+        numbers = array(8)
         return builder.call(
             target_function,
-            [arguments[1], pointer_at(2), pointer_at(4), pointer_at(6), held.data, *arguments[9:11], held.nitems],
+            [arguments[1], pointer_at(2), pointer_at(4), pointer_at(6), numbers.data, *arguments[9:11], numbers.nitems],
         )
 
     return signature, generate
@@ -116,9 +116,9 @@ def call_in_place(
     rule: RuleCall, t: float, infoset: Index, values: Floats, strategy: Floats, start: Index, memory: Floats,
     actions: Index,
 ) -> None:  # fmt: skip
-    """Call a rule on its arrays themselves: float64, with ``values[start:]``, ``strategy[start:]``.
+    """Call a rule directly on float64 arrays, with ``values[start:]`` and ``strategy[start:]``.
 
-    Memory of an infoset whose sequences begin at ``start`` begins at ``rows * start``.
+    The memory of an infoset whose sequences begin at ``start`` begins at ``rows * start``.
     """
     if rule.failed[0] < 0:
         row = rule.rows * np.uint64(start)
@@ -130,10 +130,10 @@ def call_gathered(
     rule: RuleCall, t: float, infoset: Index, values: npt.NDArray[Any], at: Index, strategy: npt.NDArray[Any],
     first: Index, gap: Index, memory: npt.NDArray[Any], row: Index, actions: Index, scratch: Floats,
 ) -> None:  # fmt: skip
-    """Call a rule on copies: numbers of any precision, of which actions are ``gap`` apart.
+    """Call a rule on copies of numbers of any precision, in which actions are ``gap`` apart.
 
-    ``values[at + gap a]``, ``strategy[first + gap a]``, and ``memory[row:]``, contiguous. ``scratch``: as long as
-    ``arguments``. What is stored is rounded to the precision of the arrays.
+    The rule gets ``values[at + gap a]``, ``strategy[first + gap a]`` and the contiguous ``memory[row:]``. ``scratch``
+    has the length of ``arguments``. Results are rounded to the precision of the arrays.
     """
     if rule.failed[0] >= 0:
         return
@@ -155,7 +155,7 @@ def _on_memory(
 def _with_memory(
     rule: RuleCall, t: float, infoset: Index, scratch: Floats, memory: npt.NDArray[Any], row: Index, actions: Index
 ) -> None:
-    """Call a rule on values and strategy in ``scratch``, and on a copy of memory, or on itself if it is float64."""
+    """Call a rule on values and strategy in ``scratch``, and on a copy of memory; on memory itself if it is float64."""
     size, own = rule.rows * np.uint64(actions), np.uint64(2) * np.uint64(actions)
     for k in range(size):
         scratch[own + k] = memory[row + k]
@@ -169,7 +169,7 @@ def _call_or_record(
     rule: RuleCall, t: float, infoset: Index, values: Floats, at: Index, strategy: Floats, first: Index,
     memory: Floats, row: Index, actions: Index,
 ) -> None:  # fmt: skip
-    """Call a rule on ``values[at:]``, ``strategy[first:]``, ``memory[row:]``; if it raises, write these down."""
+    """Call a rule on ``values[at:]``, ``strategy[first:]``, ``memory[row:]``; if it raises, record these arguments."""
     if not call_rule(
         rule.address, t, values, np.int64(at), strategy, np.int64(first), memory, np.int64(row), rule.constants,
         np.int64(rule.rows), np.int64(actions),

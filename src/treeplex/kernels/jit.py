@@ -1,11 +1,11 @@
-"""How kernels are compiled, and where their machine code is kept.
+"""Compilation of kernels, and the key of their cache on disk.
 
-None uses fastmath: sums keep their order, so equal input gives equal bits.
+No kernel uses fastmath: sums keep their order, so equal input gives equal bits.
 
-Machine code is kept on disk with a hash of the file of the kernel itself, not of files whose functions are inlined
-into it, called by it or chosen for it by type. So the folder is named by a hash of ``updates/`` and of all files that
-kernels import from: when one of them changes, all kernels are compiled anew, and nobody ever deletes caches by hand.
-``kernels.cache`` decides where that folder is.
+Numba stores machine code with a hash of the kernel's own file. It ignores files whose functions are inlined into the
+kernel, called by it or chosen for it by type. The folder is therefore named by a hash of ``updates/`` and of all files
+that kernels import from. When one of them changes, all kernels are compiled again, and users never need to delete
+caches. ``kernels.cache`` decides where that folder is.
 """
 
 from __future__ import annotations
@@ -44,27 +44,27 @@ _IMPORT: Final = re.compile(rb"^from treeplex\.([\w.]+) import \(?([^)\n]*)", re
 
 
 INLINED_LOOP: Final[Any] = {"nogil": True, "no_cfunc_wrapper": True, "forceinline": True, "_nrt": False}
-"""How ``inlined_loop`` compiles, for functions that are chosen by type (``jit_options`` of ``overload``)."""
+"""Options of ``inlined_loop``, for functions that are chosen by type (``jit_options`` of ``overload``)."""
 
 
 def cache_key(package: Path = PACKAGE) -> str:
-    """A hash of this file and of every file that a file with kernels imports from: what may be copied into others.
+    """Return a hash of this file and of every file that a file with kernels imports from: their code may be inlined.
 
-    And of Numba's version: one version throws away what another has kept in the same folder.
+    The hash includes Numba's version, because one version deletes the files of another in the same folder.
     """
     texts = {path: path.read_bytes() for path in package.glob("**/*.py")}
     engines = package / "engines"
-    wanted = {package / "kernels/jit.py", package / "kernels/cache.py", *package.glob("updates/*.py")}
+    hashed = {package / "kernels/jit.py", package / "kernels/cache.py", *package.glob("updates/*.py")}
     scanned = [path for path, text in texts.items() if _HAS_KERNELS.search(text)]
-    for path in scanned:  # it grows: parts of kernels that import no decorator have imports of their own
+    for path in scanned:  # the list grows, because parts of kernels that import no decorator also have imports
         for module, names in _IMPORT.findall(texts[path]):
-            place = package.joinpath(*module.decode().split("."))
-            below = [place / f"{name.split()[0]}.py" for name in names.decode().split(",") if name.strip()]
-            found = {place.with_suffix(".py"), *below} & texts.keys()
-            wanted |= found
-            scanned += [other for other in found if other not in scanned and engines in other.parents]
+            target = package.joinpath(*module.decode().split("."))
+            below = [target / f"{name.split()[0]}.py" for name in names.decode().split(",") if name.strip()]
+            imported = {target.with_suffix(".py"), *below} & texts.keys()
+            hashed |= imported
+            scanned += [other for other in imported if other not in scanned and engines in other.parents]
     digest = hashlib.blake2b(numba.__version__.encode() + b"\0", digest_size=8)
-    for path in sorted(wanted):
+    for path in sorted(hashed):
         digest.update(path.relative_to(package).as_posix().encode() + b"\0" + texts[path] + b"\0")
     return digest.hexdigest()
 
@@ -73,9 +73,9 @@ CACHE_FOLDERS: Final = choose_folders(cache_key(), PACKAGE)
 
 
 def kernel(function: Function, *, counted: bool = True) -> Function:
-    """Compile on first call, keep the machine code on disk, release the interpreter lock while it runs.
+    """Compile on first call, cache the machine code on disk, and release the interpreter lock while it runs.
 
-    It is kept in our folder; the user's own functions stay where they are.
+    Only machine code of this package is in the folder; Numba caches functions of users elsewhere.
     """
     options: Any = {} if counted else {"_nrt": False}
     jitted: Any = numba.njit(nogil=True, fastmath=False, **options)(function)
@@ -85,32 +85,32 @@ def kernel(function: Function, *, counted: bool = True) -> Function:
 
 
 def uncounted_kernel(function: Function) -> Function:
-    """As ``kernel``, but references to arrays are not counted: the caller holds them all, and it makes none itself.
+    """Compile as ``kernel``, without counting references to arrays: the caller holds all, and it creates none itself.
 
-    Counting is two atomic additions per array and call, and for every array that is taken out of a tuple. Where
-    calls are as short as a few additions that is most of the time. Whatever it calls must be uncounted or inlined.
+    Counting costs two atomic additions per array and call, and per array that is unpacked from a tuple. In calls as
+    short as a few additions that is most of the time. All functions that it calls must be uncounted or inlined.
     """
     return kernel(function, counted=False)
 
 
 def callee(function: Function) -> Function:
-    """A function that kernels call: its machine code is kept on disk with theirs, not once more by itself."""
+    """Compile a function that kernels call. Its machine code is cached with theirs, not separately."""
     options: Any = {"no_cfunc_wrapper": True}
     return cast(Function, numba.njit(nogil=True, fastmath=False, **options)(function))
 
 
 def inlined(function: Function) -> Function:
-    """A part of kernels, copied into each: a call with many arrays costs as much as hundreds of additions.
+    """Compile a part of kernels, which is copied into each: a call with many arrays costs hundreds of additions.
 
-    Each of its arrays still costs a count of references per use: ``inlined_loop`` does not.
+    Each of its arrays still costs a count of references per use, unlike with ``inlined_loop``.
     """
     return cast(Function, numba.njit(inline="always", nogil=True, fastmath=False)(function))
 
 
 def inlined_loop(function: Function) -> Function:
-    """A part of kernels with arrays, which LLVM copies into each: no references are counted, so that it costs nothing.
+    """Compile a part of kernels with arrays, which LLVM copies into each, at no cost: no references are counted.
 
-    Its callers hold the arrays, and it makes none itself.
+    Its callers hold the arrays, and it creates none itself.
     """
     return cast(Function, numba.njit(**INLINED_LOOP)(function))
 
@@ -118,17 +118,17 @@ def inlined_loop(function: Function) -> Function:
 def specialised(
     argument: str, forms: Mapping[type, Callable[..., Result]], **options: Any
 ) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
-    """A function that kernels call by its name, and that has other ``forms`` for some classes of an argument.
+    """Declare a function that kernels call by name, with other ``forms`` for some classes of ``argument``.
 
-    The class of an argument is that of a NamedTuple, or of an array's numbers. For all others kernels have the function
-    as it is written. Nothing is asked while they run. ``options``: of Numba's ``overload``.
+    The class of an argument is that of a NamedTuple, or of an array's elements. For all other classes kernels use the
+    function as it is written. The form is chosen at compile time. ``options`` are those of Numba's ``overload``.
     """
 
     def declare(function: Callable[..., Result]) -> Callable[..., Result]:
-        place = list(inspect.signature(function).parameters).index(argument)
+        position = list(inspect.signature(function).parameters).index(argument)
 
         def choose(*kinds: types.Type) -> Callable[..., Result]:
-            return forms.get(_class_of(kinds[place]), function)
+            return forms.get(_class_of(kinds[position]), function)
 
         declare_forms: Any = overload(function, strict=False, **options)
         declare_forms(choose)
@@ -138,7 +138,7 @@ def specialised(
 
 
 def _class_of(kind: types.Type) -> type:
-    """The class that a type of Numba stands for."""
+    """Return the class that a Numba type stands for."""
     known: Any = kind
     if isinstance(kind, types.Array):
         return as_dtype(known.dtype).type
@@ -146,48 +146,48 @@ def _class_of(kind: types.Type) -> type:
 
 
 def instruction(build: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of kernels that is written as processor instructions: see ``numba.extending.intrinsic``."""
+    """Declare a function of kernels that is written as processor instructions: see ``numba.extending.intrinsic``."""
     return cast(Callable[..., Any], intrinsic(build))
 
 
 class CompileTimer(events.Listener):
-    """Adds up the seconds spent compiling kernels or loading them from disk, so that no run is charged with them."""
+    """Sums the seconds spent on compiling kernels or loading them from disk, so that runs can subtract them."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
         self._depth, self._began = 0, 0.0
 
     def on_start(self, event: events.Event) -> None:
-        """Numba has begun; it may begin again inside."""
+        """Note that Numba has begun; events may be nested."""
         if self._depth == 0:
             self._began = time.perf_counter()
         self._depth += 1
 
     def on_end(self, event: events.Event) -> None:
-        """Numba is done."""
+        """Add the seconds if the outermost event has ended."""
         self._depth -= 1
         if self._depth == 0:
             self.seconds += time.perf_counter() - self._began
 
 
 class CompileCounter(events.Listener):
-    """Counts kernels that are compiled, and tells of each; those found on disk do not count."""
+    """Counts kernels that are compiled, and reports each; kernels that are read from disk do not count."""
 
     def __init__(self, started: Callable[[int], None]) -> None:
         self._kernels, self._started = 0, started
 
     def on_start(self, event: events.Event) -> None:
-        """Numba compiles a kernel, or a function that one calls."""
+        """Count and report a kernel, or a function that one calls, that Numba begins to compile."""
         self._kernels += 1
         self._started(self._kernels)
 
     def on_end(self, event: events.Event) -> None:
-        """Nothing to say."""
+        """Ignore the end of a compilation."""
 
 
 @contextmanager
 def timed_compilation(started: Callable[[int], None] | None = None) -> Generator[CompileTimer]:
-    """Time compilation while this lasts; ``started`` is called with the number of each kernel that is compiled."""
+    """Time compilation inside this context; ``started`` is called with the number of each kernel that is compiled."""
     timer = CompileTimer()
     with _listening("compiler_lock", timer), announced_compilation(started):
         yield timer
@@ -195,7 +195,7 @@ def timed_compilation(started: Callable[[int], None] | None = None) -> Generator
 
 @contextmanager
 def announced_compilation(started: Callable[[int], None] | None) -> Generator[None]:
-    """Call ``started`` with the number of each kernel that is compiled while this lasts."""
+    """Call ``started`` with the number of each kernel that is compiled inside this context."""
     if started is None:
         yield
         return
@@ -206,7 +206,7 @@ def announced_compilation(started: Callable[[int], None] | None) -> Generator[No
 
 @contextmanager
 def _listening(kind: str, listener: CompileTimer | CompileCounter) -> Generator[None]:
-    """GPU kernels have events of their own, and listeners of their own class, in a module that is there if they are."""
+    """Install a listener. GPU kernels have their own events and listener class, in a module that may not be loaded."""
     ours: Any = events
     module: Any = sys.modules.get("numba.cuda.core.event")
     with ours.install_listener(f"numba:{kind}", listener):
@@ -218,5 +218,5 @@ def _listening(kind: str, listener: CompileTimer | CompileCounter) -> Generator[
             yield
 
 
-def _forwarded(heard: Callable[[events.Event], None]) -> Callable[[object, events.Event], None]:
-    return lambda _, event: heard(event)
+def _forwarded(handler: Callable[[events.Event], None]) -> Callable[[object, events.Event], None]:
+    return lambda _, event: handler(event)

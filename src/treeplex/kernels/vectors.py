@@ -1,12 +1,12 @@
-"""Sixteen numbers that are computed side by side, as values that kernels add, compare and store.
+"""Vectors of sixteen numbers, as values that kernels add, compare and store.
 
-Numba has scalars and arrays; loops over arrays become vector instructions only where LLVM sees that they do not
-overlap, and what is summed up on the way goes through memory. So here is a type for 16 numbers in a register (in
-two or four registers where they are shorter): ``load`` and ``spread`` make one, ``+ - * / > !=``, ``larger`` and
-``where`` work on each of the 16 alone, ``store`` puts it away.
+Numba has only scalars and arrays. Loops over arrays become vector instructions only if LLVM sees that the arrays do not
+overlap, and intermediate sums go through memory. This module adds a type for 16 numbers in a register (or in two or
+four shorter registers). ``load`` and ``spread`` create a vector; ``+ - * / > !=``, ``larger`` and ``where`` work
+element by element; ``store`` writes it to memory.
 
-Arrays are flat; ``at`` counts numbers. Nothing is checked: callers keep inside their arrays. No fastmath: nothing is
-reordered or contracted, so each of the 16 gets the bits that the same operations on scalars give.
+Arrays are flat; ``at`` counts elements. Nothing is checked: callers must stay inside their arrays. No fastmath: nothing
+is reordered or contracted, so each of the 16 elements has the bits that the same operations on scalars give.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -35,7 +35,7 @@ WORD, HALF = ir.IntType(32), ir.IntType(16)
 
 
 class Vector(Protocol):
-    """What kernels do with 16 numbers, for type checkers: ``Lanes`` is Numba's type."""
+    """Operations of kernels on 16 numbers, for type checkers; ``Lanes`` is Numba's type."""
 
     def __add__(self, other: Vector, /) -> Vector: ...
     def __sub__(self, other: Vector, /) -> Vector: ...
@@ -45,7 +45,7 @@ class Vector(Protocol):
 
 
 class Lanes(types.Type):
-    """16 floating-point numbers."""
+    """Numba type of 16 floating-point numbers."""
 
     def __init__(self, element: types.Type) -> None:
         self.element = element
@@ -53,7 +53,7 @@ class Lanes(types.Type):
 
 
 class Marks(types.Type):
-    """16 answers to a comparison."""
+    """Numba type of 16 results of a comparison."""
 
     def __init__(self) -> None:
         super().__init__("Marks")
@@ -77,7 +77,7 @@ class _MarksModel(models.PrimitiveModel):
 def _operator(
     symbol: Callable[..., Any], build: Callable[[Any, Any, Any], ir.Value], result: types.Type | None = None
 ) -> None:
-    """``a symbol b`` for two vectors."""
+    """Define ``a symbol b`` for two vectors."""
 
     @type_callable(symbol)
     def _typed(context):
@@ -104,22 +104,22 @@ def _pointer(
     context: BaseContext, builder: ir.IRBuilder, kind: types.Array, value: ir.Value, at: ir.Value, at_kind: types.Type,
     element: ir.Type,
 ) -> Any:  # fmt: skip
-    """Where a vector of an array begins."""
+    """Return a pointer to the vector that begins at index ``at`` of an array."""
     data = context.make_array(kind)(context, builder, value).data
     index = context.cast(builder, at, at_kind, types.int64)
-    place = builder.gep(data, [index], source_etype=context.get_data_type(kind.dtype))
-    return builder.bitcast(place, ir.VectorType(element, LANES).as_pointer())
+    pointer = builder.gep(data, [index], source_etype=context.get_data_type(kind.dtype))
+    return builder.bitcast(pointer, ir.VectorType(element, LANES).as_pointer())
 
 
 @instruction
 def load(typingctx, array, at):
-    """16 numbers of an array from ``at``; whole ones as float32."""
+    """Return 16 numbers of an array from ``at``; integers become float32."""
     element = array.dtype if isinstance(array.dtype, types.Float) else types.float32
 
     def codegen(context, builder, signature, arguments):
         stored = context.get_data_type(array.dtype)
-        place = _pointer(context, builder, array, arguments[0], arguments[1], at, stored)
-        value = builder.load(place, align=array.dtype.bitwidth // 8, typ=ir.VectorType(stored, LANES))
+        pointer = _pointer(context, builder, array, arguments[0], arguments[1], at, stored)
+        value = builder.load(pointer, align=array.dtype.bitwidth // 8, typ=ir.VectorType(stored, LANES))
         if isinstance(array.dtype, types.Integer):
             wide = builder.sext(value, ir.VectorType(WORD, LANES))
             value = builder.sitofp(wide, ir.VectorType(ir.FloatType(), LANES))
@@ -129,18 +129,18 @@ def load(typingctx, array, at):
 
 
 @instruction
-def gather(typingctx, array, places, at):
-    """The 16 numbers of an array of floats at ``places[at : at + 16]``, which are whole."""
+def gather(typingctx, array, indices, at):
+    """Return the 16 numbers of an array of floats at the integers ``indices[at : at + 16]``."""
 
     def codegen(context, builder, signature, arguments):
-        element, whole = context.get_data_type(array.dtype), context.get_data_type(places.dtype)
-        start = _pointer(context, builder, places, arguments[1], arguments[2], at, whole)
-        found = builder.load(start, align=places.dtype.bitwidth // 8, typ=ir.VectorType(whole, LANES))
-        extend = builder.sext if places.dtype.signed else builder.zext
-        index = extend(found, ir.VectorType(ir.IntType(64), LANES))
+        element, whole = context.get_data_type(array.dtype), context.get_data_type(indices.dtype)
+        start = _pointer(context, builder, indices, arguments[1], arguments[2], at, whole)
+        loaded = builder.load(start, align=indices.dtype.bitwidth // 8, typ=ir.VectorType(whole, LANES))
+        extend = builder.sext if indices.dtype.signed else builder.zext
+        index = extend(loaded, ir.VectorType(ir.IntType(64), LANES))
         data = context.make_array(array)(context, builder, arguments[0]).data
         pointers = builder.gep(data, [index], source_etype=element)
-        pointers.type = ir.VectorType(ir.PointerType(), LANES)  # llvmlite takes the type of a single one
+        pointers.type = ir.VectorType(ir.PointerType(), LANES)  # llvmlite uses the type of a single pointer
         kind, marks = ir.VectorType(element, LANES), ir.VectorType(ir.IntType(1), LANES)
         bits = array.dtype.bitwidth
         function = cgutils.get_or_insert_function(
@@ -151,12 +151,15 @@ def gather(typingctx, array, places, at):
         every, nothing = ir.Constant(marks, [1] * LANES), ir.Constant(kind, ir.Undefined)
         return builder.call(function, [pointers, WORD(bits // 8), every, nothing])
 
-    return Lanes(array.dtype)(array, places, at), codegen
+    return Lanes(array.dtype)(array, indices, at), codegen
 
 
 @instruction
 def is_whole(typingctx, array):
-    """Are the numbers of an array whole ones? Known when a kernel is compiled, so what follows is left out if not."""
+    """Return whether the elements of an array are integers.
+
+    This is known at compile time, so a branch that cannot be reached is removed.
+    """
 
     def codegen(context, builder, signature, arguments):
         return ir.Constant(ir.IntType(1), int(isinstance(array.dtype, types.Integer)))
@@ -166,7 +169,7 @@ def is_whole(typingctx, array):
 
 @instruction
 def largest_stored(typingctx, array):
-    """The largest whole number of an array's type; zero where its numbers are not whole ones."""
+    """Return the largest integer of an array's type; zero if its elements are not integers."""
     most = float(getattr(array.dtype, "maxval", 0.0))
 
     def codegen(context, builder, signature, arguments):
@@ -177,14 +180,14 @@ def largest_stored(typingctx, array):
 
 @instruction
 def store(typingctx, array, at, value):
-    """``array[at : at + 16] = value``; in an array of whole numbers rounded towards zero, and as far as they go.
+    """Store ``array[at : at + 16] = value``; in an array of integers, rounded towards zero and clipped to its range.
 
-    Numbers given must fit 32 bits.
+    Values must fit 32 bits.
     """
 
     def codegen(context, builder, signature, arguments):
         stored, number = context.get_data_type(array.dtype), arguments[2]
-        place = _pointer(context, builder, array, arguments[0], arguments[1], at, stored)
+        pointer = _pointer(context, builder, array, arguments[0], arguments[1], at, stored)
         if isinstance(array.dtype, types.Integer):
             kind = ir.VectorType(WORD, LANES)
             whole = builder.fptosi(number, kind)
@@ -192,7 +195,7 @@ def store(typingctx, array, at, value):
             whole = builder.select(builder.icmp_signed(">", whole, most), most, whole)
             whole = builder.select(builder.icmp_signed("<", whole, least), least, whole)
             number = builder.trunc(whole, ir.VectorType(stored, LANES))
-        builder.store(number, place, align=array.dtype.bitwidth // 8)
+        builder.store(number, pointer, align=array.dtype.bitwidth // 8)
         return context.get_dummy_value()
 
     return types.void(array, at, value), codegen
@@ -200,15 +203,15 @@ def store(typingctx, array, at, value):
 
 @instruction
 def prefetch(typingctx, array, at):
-    """Have 16 numbers of an array brought from memory while the kernel goes on; places beyond its ends do no harm."""
+    """Prefetch 16 numbers of an array into the cache; indices beyond its ends are harmless."""
 
     def codegen(context, builder, signature, arguments):
         byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
         stored = context.get_data_type(array.dtype)
-        place = builder.bitcast(_pointer(context, builder, array, arguments[0], arguments[1], at, stored), byte)
+        pointer = builder.bitcast(_pointer(context, builder, array, arguments[0], arguments[1], at, stored), byte)
         kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(function, [place, word(0), word(3), word(1)])
+        builder.call(function, [pointer, word(0), word(3), word(1)])
         return context.get_dummy_value()
 
     return types.void(array, at), codegen
@@ -216,7 +219,7 @@ def prefetch(typingctx, array, at):
 
 @instruction
 def spread(typingctx, number):
-    """A number, 16 times."""
+    """Return a vector with a number 16 times."""
 
     def codegen(context, builder, signature, arguments):
         return _spread(builder, arguments[0])
@@ -233,7 +236,7 @@ def _spread(builder: ir.IRBuilder, number: ir.Value) -> Any:
 
 @instruction
 def larger(typingctx, a, b):
-    """The larger of two numbers, the second one if neither is."""
+    """Return the larger of two numbers, or the second one if neither is larger."""
 
     def codegen(context, builder, signature, arguments):
         one, two = arguments
@@ -244,7 +247,7 @@ def larger(typingctx, a, b):
 
 @instruction
 def where(typingctx, marks, a, b):
-    """``a`` where there is a mark, else ``b``; of single numbers, too."""
+    """Return ``a`` where there is a mark, else ``b``; also for scalars."""
 
     def codegen(context, builder, signature, arguments):
         return builder.select(*arguments)
@@ -254,7 +257,7 @@ def where(typingctx, marks, a, b):
 
 @instruction
 def some(typingctx, marks):
-    """Is there a mark?"""
+    """Return whether there is any mark."""
 
     def codegen(context, builder, signature, arguments):
         return builder.icmp_unsigned("!=", builder.bitcast(arguments[0], HALF), ir.Constant(HALF, 0))
@@ -263,14 +266,14 @@ def some(typingctx, marks):
 
 
 def _of_each(builder: ir.IRBuilder, name: str, value: ir.Value, bits: int) -> Any:
-    """A function that LLVM has for vectors, such as ``floor``."""
+    """Apply a vector function of LLVM, such as ``floor``."""
     kind = ir.FunctionType(value.type, [value.type])
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{LANES}f{bits}"), [value])
 
 
 @instruction
 def magnitude(typingctx, a):
-    """|a|."""
+    """Return the absolute values |a|."""
 
     def codegen(context, builder, signature, arguments):
         return _of_each(builder, "fabs", arguments[0], a.element.bitwidth)
@@ -280,7 +283,7 @@ def magnitude(typingctx, a):
 
 @instruction
 def floor(typingctx, a):
-    """The largest whole number up to a."""
+    """Return the largest integer up to a, element by element."""
 
     def codegen(context, builder, signature, arguments):
         return _of_each(builder, "floor", arguments[0], a.element.bitwidth)
@@ -290,7 +293,7 @@ def floor(typingctx, a):
 
 @instruction
 def largest(typingctx, a):
-    """The largest of the 16 numbers."""
+    """Return the largest of the 16 numbers."""
 
     def codegen(context, builder, signature, arguments):
         (value,), half = arguments, LANES // 2
@@ -306,9 +309,9 @@ def largest(typingctx, a):
 
 @instruction
 def fractions(typingctx, seed, like, step):
-    """((seed + k step) mod 2^32) / 2^32 in steps of 2^-24, k from 0 to 15, as numbers of the type of ``like``.
+    """Return ((seed + k step) mod 2^32) / 2^32 in steps of 2^-24, k from 0 to 15, with the type of ``like``.
 
-    ``step`` is a literal.
+    ``step`` must be a literal.
     """
     if not isinstance(step, types.IntegerLiteral):
         return None
@@ -326,7 +329,7 @@ def fractions(typingctx, seed, like, step):
 
 @instruction
 def widened(typingctx, a):
-    """The same numbers as float64."""
+    """Return a vector converted to float64."""
     wide = Lanes(types.float64)
 
     def codegen(context, builder, signature, arguments):
@@ -338,7 +341,7 @@ def widened(typingctx, a):
 
 @instruction
 def narrowed(typingctx, a, like):
-    """The same numbers, rounded to the type of ``like``."""
+    """Return a vector rounded to the type of ``like``."""
 
     def codegen(context, builder, signature, arguments):
         number = arguments[0]
@@ -349,42 +352,42 @@ def narrowed(typingctx, a, like):
 
 @instruction
 def transpose(typingctx, out, at, source, rows, first, times, shift):
-    """``out[at + 16 k + l] = source[times rows[first + l] + shift + k]``, k and l below 16: a square turned over.
+    """Transpose a square: ``out[at + 16 k + l] = source[times rows[first + l] + shift + k]``, k and l below 16.
 
-    All is read before anything is written.
+    All elements are read before any is written.
     """
 
     def codegen(context, builder, signature, arguments):
         element = context.get_data_type(out.dtype)
-        places = context.make_array(rows)(context, builder, arguments[3]).data
+        indices = context.make_array(rows)(context, builder, arguments[3]).data
         start, begin, scale, moved = (
             context.cast(builder, arguments[k], signature.args[k], types.int64) for k in (1, 4, 5, 6)
         )
         kind = ir.VectorType(element, LANES)
         square = []
         for k in range(LANES):
-            place = builder.gep(
-                places, [builder.add(begin, begin.type(k))], source_etype=context.get_data_type(rows.dtype)
+            pointer = builder.gep(
+                indices, [builder.add(begin, begin.type(k))], source_etype=context.get_data_type(rows.dtype)
             )
-            number = builder.load(place, typ=context.get_data_type(rows.dtype))
+            number = builder.load(pointer, typ=context.get_data_type(rows.dtype))
             row = builder.add(builder.mul(context.cast(builder, number, rows.dtype, types.int64), scale), moved)
-            place = _pointer(context, builder, source, arguments[2], row, types.int64, element)
-            square.append(builder.load(place, align=out.dtype.bitwidth // 8, typ=kind))
+            pointer = _pointer(context, builder, source, arguments[2], row, types.int64, element)
+            square.append(builder.load(pointer, align=out.dtype.bitwidth // 8, typ=kind))
         lower = ir.Constant(ir.VectorType(WORD, LANES), _interleaved(0))
         upper = ir.Constant(ir.VectorType(WORD, LANES), _interleaved(LANES // 2))
         half = LANES // 2
-        for _ in range(LANES.bit_length() - 1):  # perfect shuffles of the rows: four of them turn a 16 x 16 square over
+        for _ in range(LANES.bit_length() - 1):  # perfect shuffles of the rows: four of them transpose a 16 x 16 square
             pairs = zip(square[:half], square[half:], strict=True)
             square = [builder.shuffle_vector(one, two, mask) for one, two in pairs for mask in (lower, upper)]
         for k in range(LANES):
             row = builder.add(start, ir.Constant(start.type, k * LANES))
-            place = _pointer(context, builder, out, arguments[0], row, types.int64, element)
-            builder.store(square[k], place, align=out.dtype.bitwidth // 8)
+            pointer = _pointer(context, builder, out, arguments[0], row, types.int64, element)
+            builder.store(square[k], pointer, align=out.dtype.bitwidth // 8)
         return context.get_dummy_value()
 
     return types.void(out, at, source, rows, first, times, shift), codegen
 
 
 def _interleaved(start: int) -> list[int]:
-    """Which numbers of two vectors, laid end to end, alternate from ``start`` on."""
+    """Return the indices that interleave two concatenated vectors from ``start`` on."""
     return [start + k // 2 + (LANES if k % 2 else 0) for k in range(LANES)]

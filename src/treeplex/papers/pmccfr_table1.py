@@ -141,7 +141,7 @@ def _draw_again(game: CompiledGame, state: SamplingState, rng: np.random.Generat
     """Pick an action at random wherever all values are zero; the state is modified in place."""
     form = sample_tree(game)
     for player, (treeplex, table) in enumerate(zip(game.treeplexes, state.streams[0].tables, strict=True)):
-        place, first = form.place[player], treeplex.first[:-1]
+        place, first = form.sequence_index[player], treeplex.first[:-1]
         known = np.add.reduceat(np.abs(table.regret[place]), first) > 0.0
         pick = (rng.random(len(first)) * treeplex.actions).astype(np.int32)
         here = place[first]

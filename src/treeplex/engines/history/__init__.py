@@ -1,1 +1,1 @@
-"""Histories by level: traversals that count nodes and leave out what cannot matter."""
+"""Walks over histories by level, which count the nodes they enter and skip irrelevant ones."""

@@ -1,4 +1,4 @@
-"""The history tree level by level, so that the children of a node stand side by side and skipping one costs no look."""
+"""The history tree level by level: the children of a node are adjacent, so skipping one reads no memory."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from treeplex.arrays import Floats, Ints
 from treeplex.compile.game import CompiledGame
 from treeplex.games.protocol import TERMINAL
 
-# Columns of ``LevelTree.record``: side by side, so that one look fetches all of a node.
-CHILD: Final = 0  # the first child; the next node's is where the children end
+# Columns of ``LevelTree.record``. They are adjacent, so that one memory access fetches all of a node.
+CHILD: Final = 0  # the first child; the children end where those of the next node begin
 MOVER: Final = 1  # 0, 1, CHANCE or TERMINAL
-INFOSET: Final = 2  # the mover's, -1 where no player moves
+INFOSET: Final = 2  # the mover's infoset, -1 where no player moves
 FIRST: Final = 3  # the first sequence of that infoset, 0 where no player moves
 
 
@@ -26,32 +26,32 @@ class LevelTree(NamedTuple):
     """
 
     record: Ints  # [N + 1, 4]
-    probability: Floats  # [N] of the action that led here if chance made it, 1 otherwise
-    payoff: Floats  # [N] player 0's at a terminal, 0 elsewhere
+    probability: Floats  # [N] probability of the action that leads here if it is a chance action, 1 otherwise
+    payoff: Floats  # [N] payoff of player 0 at a terminal, 0 elsewhere
 
     @property
     def child(self) -> Ints:
-        """[N + 1]."""
+        """[N + 1] The first child of every node, and where the last one's children end."""
         return self.record[:, CHILD]
 
     @property
     def mover(self) -> Ints:
-        """[N]."""
+        """[N] The player to move, CHANCE or TERMINAL."""
         return self.record[:-1, MOVER]
 
     @property
     def infoset(self) -> Ints:
-        """[N]."""
+        """[N] The mover's infoset, -1 where no player moves."""
         return self.record[:-1, INFOSET]
 
     @property
     def first(self) -> Ints:
-        """[N]."""
+        """[N] The first sequence of the mover's infoset, 0 where no player moves."""
         return self.record[:-1, FIRST]
 
     @property
     def inner(self) -> int:
-        """How many nodes are no terminals."""
+        """Number of nodes that are not terminals."""
         return int(np.count_nonzero(np.diff(self.child)))
 
     @property
@@ -64,7 +64,7 @@ class LevelTree(NamedTuple):
 
 
 class Walked(NamedTuple):
-    """A ``LevelTree`` as walks read it: ``outcome`` tells a terminal without a look at its record."""
+    """A ``LevelTree`` as walks read it: ``outcome`` identifies a terminal without reading its record."""
 
     record: Ints  # [N + 1, 4]
     probability: Floats  # [N]
@@ -72,12 +72,12 @@ class Walked(NamedTuple):
 
 
 def walked(tree: LevelTree) -> Walked:
-    """Record and probability are shared."""
+    """Return a tree for walks, which shares record and probability with ``tree``."""
     return Walked(tree.record, tree.probability, np.where(tree.mover == TERMINAL, tree.payoff, np.nan))
 
 
 def level_order(parent: Ints) -> npt.NDArray[np.intp]:
-    """[N] nodes of a preorder listing, sorted by depth and then as listed."""
+    """Return [N], the nodes of a preorder listing, sorted by depth and then in the order of the listing."""
     by_parent = np.argsort(parent, kind="stable")[1:]  # without the root
     count = np.bincount(parent[1:], minlength=len(parent))
     start = np.cumsum(count) - count
@@ -94,7 +94,7 @@ def level_order(parent: Ints) -> npt.NDArray[np.intp]:
 
 
 def level_tree(game: CompiledGame, order: npt.NDArray[np.intp]) -> LevelTree:
-    """The histories of a game in level order; cost linear in their number."""
+    """Return the histories of a game in level order, in time linear in their number."""
     tree = game.tree
     count = np.bincount(tree.parent[1:], minlength=tree.nodes)[order]
     record = np.zeros((tree.nodes + 1, 4), dtype=np.int32)
@@ -108,9 +108,9 @@ def level_tree(game: CompiledGame, order: npt.NDArray[np.intp]) -> LevelTree:
 
 
 def best_outcomes(tree: LevelTree, payoff: Floats) -> tuple[Floats, Floats]:
-    """[N] twice: the highest ``payoff`` at or below each node, and the highest expected one if both players helped.
+    """Return, both [N], the highest ``payoff`` at or below each node, and the highest expected one.
 
-    The second takes the mean over chance and the maximum over every player's actions.
+    The second takes the mean over chance and the maximum over both players' actions.
     """
     highest, expected = payoff.copy(), payoff.copy()
     inner = np.flatnonzero(np.diff(tree.child))
@@ -127,7 +127,7 @@ def best_outcomes(tree: LevelTree, payoff: Floats) -> tuple[Floats, Floats]:
 
 
 def chance_reach(tree: LevelTree) -> Floats:
-    """[N] chance's probability of every node: the product of its own moves on the way there."""
+    """Return [N], chance's probability of every node: the product of the chance probabilities on the path to it."""
     reach = tree.probability.copy()
     count = np.diff(tree.child)
     for level in tree.levels[:-1]:

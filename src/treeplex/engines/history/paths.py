@@ -1,4 +1,4 @@
-"""What walks over the history tree need beside it: incoming sequences, what lies below, and payoff bounds."""
+"""Tables that walks over the history tree need: incoming sequences, nodes below a sequence, and payoff bounds."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from treeplex.engines.history.levels import (
 
 
 class PlayerPaths(NamedTuple):
-    """One player's part."""
+    """Tables of one player."""
 
     owner: Ints  # [S] the infoset of a sequence, -1 for the empty one
-    child_start: Ints  # [S + 1] where the infosets right below a sequence begin in ``child``
-    child: Ints  # [I] infosets by the sequence they hang from
-    best: Floats  # [S] U(I, a): the most the player can be paid after the sequence
-    expected: Floats  # [S] the most it can expect after the sequence if the opponent helped: tighter than U(I, a)
-    payoff_range: Floats  # [I] U(I) - L(I), of the payoffs below an infoset
+    child_start: Ints  # [S + 1] where the infosets directly below a sequence begin in ``child``
+    child: Ints  # [I] infosets, sorted by their parent sequence
+    best: Floats  # [S] U(I, a): the highest payoff of the player after the sequence
+    expected: Floats  # [S] the same in expectation, if the opponent cooperates: tighter than U(I, a)
+    payoff_range: Floats  # [I] U(I) - L(I): the range of the payoffs below an infoset
     lowest: Floats  # [I] L(I)
-    below: Ints  # [S] nodes of the tree below the sequence, over all its histories
-    after: Ints  # [S] of these, up to the player's next move, which is counted
-    ways: Csr  # [I, opponent's S] chance's probability of the infoset's histories, by what the opponent plays there
+    below: Ints  # [S] number of nodes below the sequence, over all its histories
+    after: Ints  # [S] number of these up to the player's next move, included
+    reach_rows: Csr  # [I, opponent's S] chance's probability of an infoset's histories, by the opponent's sequence
 
 
 class Paths(NamedTuple):
-    """For a whole game."""
+    """Tables of a whole game."""
 
     tree: LevelTree
     walked: Walked
     sides: tuple[PlayerPaths, PlayerPaths]
-    inner: int  # nodes that are no terminals
+    inner: int  # number of nodes that are not terminals
 
 
 _KNOWN: WeakKeyDictionary[CompiledGame, Paths] = WeakKeyDictionary()
@@ -50,7 +50,10 @@ _ROWS: WeakKeyDictionary[CompiledGame, tuple[Csr, Csr]] = WeakKeyDictionary()
 
 
 def paths(game: CompiledGame) -> Paths:
-    """What walks need of a game, made once; cost linear in the nodes of its tree."""
+    """Return the tables that walks need of a game.
+
+    They are built once, in time linear in the number of nodes of its tree.
+    """
     if game not in _KNOWN:
         order = level_order(game.tree.parent)
         tree, size = level_tree(game, order), game.tree.size[order]
@@ -64,13 +67,13 @@ def paths(game: CompiledGame) -> Paths:
 
 
 def response_rows(game: CompiledGame) -> tuple[Csr, Csr]:
-    """[S + I, opponent's S] of both players: what own terminals pay by what the opponent plays, then ``ways``.
+    """Return [S + I, opponent's S] of both players: payoffs of own terminals by opponent sequence, then ``reach_rows``.
 
-    One matrix for both, so that best responses need one loop over rows.
+    Both are in one matrix, so that best responses need one loop over rows.
     """
     if game not in _ROWS:
         first, second = (
-            _stacked(matrix._replace(data=matrix.data * (1 - 2 * player)), paths(game).sides[player].ways)
+            _stacked(matrix._replace(data=matrix.data * (1 - 2 * player)), paths(game).sides[player].reach_rows)
             for player, matrix in enumerate(game.payoffs)
         )
         _ROWS[game] = first, second
@@ -78,18 +81,18 @@ def response_rows(game: CompiledGame) -> tuple[Csr, Csr]:
 
 
 def incoming(tree: LevelTree, player: int) -> tuple[Ints, Ints]:
-    """The nodes right after a player's moves, and the sequences that led to them."""
+    """Return the nodes directly after a player's moves, and the sequences that lead to them."""
     own = np.flatnonzero(tree.mover == player)
     count = np.diff(tree.child)[own]
     before = np.cumsum(count) - count
-    place: Ints = np.arange(int(count.sum()), dtype=np.int32)
-    nodes: Ints = (np.repeat(tree.child[own] - before, count) + place).astype(np.int32)
-    sequence: Ints = (np.repeat(tree.first[own] - before, count) + place).astype(np.int32)
+    offset: Ints = np.arange(int(count.sum()), dtype=np.int32)
+    nodes: Ints = (np.repeat(tree.child[own] - before, count) + offset).astype(np.int32)
+    sequence: Ints = (np.repeat(tree.first[own] - before, count) + offset).astype(np.int32)
     return nodes, sequence
 
 
 def last_sequences(tree: LevelTree, player: int) -> Ints:
-    """[N] the last sequence of a player on the way to every node; 0 where there is none."""
+    """Return [N], the last sequence of a player on the path to every node; 0 for the empty sequence."""
     nodes, sequence = incoming(tree, player)
     last = np.zeros(len(tree.payoff), dtype=np.int32)
     last[nodes] = sequence
@@ -103,9 +106,9 @@ def last_sequences(tree: LevelTree, player: int) -> Ints:
 
 
 def counterfactual_ranges(game: CompiledGame) -> tuple[Floats, Floats]:
-    """[I] Delta(I) of both players' infosets: the range of payoffs below, times chance's probability of coming there.
+    """Return Delta(I), [I], of both players: the range of the payoffs below, times chance's probability of reaching I.
 
-    That factor, if it is below one: counterfactual values are spread no wider.
+    That probability counts as one if it is larger. The range of counterfactual values is no wider.
     """
     tree, _, sides, _ = paths(game)
     reach = chance_reach(tree)
@@ -145,7 +148,7 @@ def _side(
         lowest=-_highest(worst[own], tree.infoset[own], treeplex.infosets),
         below=np.bincount(sequence, weights=size[nodes], minlength=treeplex.sequences).astype(np.int32),
         after=np.bincount(last[player], minlength=treeplex.sequences).astype(np.int32),
-        ways=Payoffs.gather(shape, tree.infoset[own], last[1 - player][own], reach[own]).rows,
+        reach_rows=Payoffs.gather(shape, tree.infoset[own], last[1 - player][own], reach[own]).rows,
     )
 
 
@@ -155,7 +158,7 @@ def _stacked(upper: Csr, lower: Csr) -> Csr:
 
 
 def _highest(values: Floats, group: Ints, groups: int) -> Floats:
-    """[groups] the maximum of the values of each group."""
+    """Return [groups], the maximum of the values of each group."""
     out = np.full(groups, -np.inf)
     np.maximum.at(out, group, values)
     return out

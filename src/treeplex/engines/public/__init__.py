@@ -1,1 +1,1 @@
-"""Public nodes times rows of hands: trees that grow."""
+"""Growing public trees: one row of hands per public node."""

@@ -1,7 +1,7 @@
-"""Subgames that nobody reaches go to disk, and come back to the same bits before anybody does (section 6).
+"""Archive of subgames that no player reaches: on disk until a player reaches them again (section 6).
 
-Where every player's reach is zero, no regret and no average below changes; so a subgame can be put aside as it is.
-They lie in one file that is only ever added to, so that what a checkpoint refers to stays where it was.
+If every player's reach is zero, no regret and no average below changes, so a subgame can be stored as it is and comes
+back with the same bits. All subgames are in one file. It only grows, so that offsets in checkpoints stay valid.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from treeplex.errors import FormatError, ParameterError
 from treeplex.files import reason, refuse_special, replacing
 
 FILE: Final = "archive.bin"
-SMALLEST: Final = 4  # public nodes: less does not pay
+SMALLEST: Final = 4  # public nodes; storing fewer does not pay
 
 
 class StoredSpan(NamedTuple):
-    """Where a subgame lies."""
+    """Position and checksum of a subgame in the file."""
 
     offset: int
     nodes: int
@@ -39,12 +39,12 @@ class StoredSpan(NamedTuple):
 
 
 class Store:
-    """A file of subgames, in a folder or, without one, in a temporary one. Arrays of known types, one after another."""
+    """A file of subgames, in ``folder`` or in a temporary one. Arrays of known types follow one another."""
 
     def __init__(self, folder: Path | None, hands: int) -> None:
         self._folder = folder
         self._hands = hands
-        self.check: Callable[[Block], None] | None = None  # of what comes from the file of an earlier process
+        self.check: Callable[[Block], None] | None = None  # validates blocks from the file of an earlier process
 
     @cached_property
     def _path(self) -> Path:
@@ -66,15 +66,15 @@ class Store:
             raise ParameterError(f"The file {self._path} cannot be written: {reason(error)}.") from error
         return StoredSpan(offset, len(block.nodes.parent), _checksum(content))
 
-    def get(self, place: StoredSpan) -> Block:
-        """Read a subgame."""
-        offset, count, checksum = place
+    def get(self, span: StoredSpan) -> Block:
+        """Read a subgame from the file."""
+        offset, count, checksum = span
         sizes = [count * np.dtype(DTYPES[name]).itemsize for name in Nodes._fields]
         sizes += [count * self._hands * 8] * len(Rows._fields)
         try:
             with self._path.open("rb") as file:
                 file.seek(offset)
-                content = file.read(min(sum(sizes), self.size))  # what is asked for may be anything
+                content = file.read(min(sum(sizes), self.size))  # a damaged span may request any number of bytes
         except OSError as error:
             raise FormatError(f"cannot be read ({error.strerror}).", path=str(self._path)) from error
         if _checksum(content) != checksum or len(content) != sum(sizes) or not count:
@@ -94,23 +94,23 @@ class Store:
         return block
 
     def flush(self) -> None:
-        """Wait until what has been written is on the disk."""
+        """Wait until everything written is on disk."""
         if self.size:
             with self._path.open("rb") as file:
                 os.fsync(file.fileno())
 
     def content(self) -> bytes:
-        """The whole file."""
+        """Return the content of the whole file."""
         return self._path.read_bytes() if self.size else b""
 
     def fill(self, content: bytes) -> None:
-        """Replace the whole file by what ``content`` gave elsewhere."""
+        """Replace the whole file by ``content`` of another store."""
         if content or self.size:
             with replacing(self._path) as temporary:
                 temporary.write_bytes(content)
 
     def cut(self, end: int) -> None:
-        """Forget what was written after a checkpoint by a process that was killed."""
+        """Truncate the file to ``end``: a killed process may have written more after its last checkpoint."""
         if self.size > end:
             with self._path.open("r+b") as file:
                 file.truncate(end)
@@ -122,24 +122,24 @@ class Store:
 
 
 class PerPlayer(NamedTuple):
-    """A number of each player."""
+    """A number for each player."""
 
     first: float
     second: float
 
 
 class ArchivedSubgame(NamedTuple):
-    """A subgame on disk."""
+    """A subgame on disk, and its sums of regrets."""
 
     node: int  # its root, which stays in memory
     place: StoredSpan
     histories: int
     largest: PerPlayer  # each player's sum of largest positive regrets
-    squares: PerPlayer  # and of squared ones
+    squares: PerPlayer  # each player's sum of squared positive regrets
 
 
 class Archive:
-    """What is on disk."""
+    """All subgames on disk, with their nodes."""
 
     def __init__(self, folder: Path | None, hands: int) -> None:
         self.store = Store(folder, hands)
@@ -148,60 +148,62 @@ class Archive:
 
     @property
     def histories(self) -> int:
-        """How many are on disk."""
+        """Number of histories on disk."""
         return sum(entry.histories for entry in self.entries)
 
     def histories_by_node(self, count: int) -> Floats:
-        """[count] how many are on disk, at the nodes they hang from."""
+        """Return [count], the number of histories on disk, at the nodes that are their roots."""
         out = np.zeros(count)
         out[self.nodes] = [entry.histories for entry in self.entries]
         return out
 
     def sums(self) -> tuple[Floats, Floats]:
-        """[2] both players' sums of largest and of squared positive regrets, of what is on disk."""
+        """Return, both [2], the players' sums of largest and of squared positive regrets of subgames on disk."""
         largest = np.array([entry.largest for entry in self.entries]).reshape(-1, 2).sum(axis=0)
         squares = np.array([entry.squares for entry in self.entries]).reshape(-1, 2).sum(axis=0)
         return largest, squares
 
     def check(self, tree: GrowingTree, horizon: int) -> int:
-        """Move to disk what nobody has reached for ``horizon`` checks in a row; returns how many subgames."""
+        """Move subgames to disk that no player has reached at ``horizon`` checks in a row; return their number."""
         nodes = tree.nodes
         dead = ~reached_by_both(nodes, tree.rows.strategy).any(axis=(0, 2))
         nodes.idle[:] = np.where(dead, nodes.idle + 1, 0)
         ripe = nodes.idle >= horizon
         tops: list[int] = np.flatnonzero(ripe & (nodes.child >= 0) & ~ripe[nodes.parent]).tolist()
         below = {root: tree.subtree(root) for root in tops}
-        found = [root for root in tops if len(below[root]) >= SMALLEST]
-        if not found:
+        roots = [root for root in tops if len(below[root]) >= SMALLEST]
+        if not roots:
             return 0
-        inside = {int(n) for root in found for n in below[root]}
-        self._bring_back(tree, [entry for entry in self.entries if entry.node in inside])  # nothing inside on disk
+        inside = {int(n) for root in roots for n in below[root]}
+        self._bring_back(
+            tree, [entry for entry in self.entries if entry.node in inside]
+        )  # no subgame on disk inside another
         try:
-            self.entries += [self._put(tree, root) for root in found]
-        except ParameterError:  # the disk is full: they stay in memory
+            self.entries += [self._put(tree, root) for root in roots]
+        except ParameterError:  # the disk is full: the subgames stay in memory
             return 0
-        self.renumber(tree.prune(found, ARCHIVED))
-        return len(found)
+        self.renumber(tree.prune(roots, ARCHIVED))
+        return len(roots)
 
     def bring_back_reached(self, tree: GrowingTree, scratch: Scratch) -> None:
-        """Bring back every subgame that somebody reaches now."""
+        """Bring back every subgame that a player reaches now."""
         self._bring_back(tree, [entry for entry in self.entries if scratch.reach[:, entry.node].any()])
 
     def bring_back_below(self, tree: GrowingTree, root: int) -> None:
-        """Bring back whatever lies below a node."""
+        """Bring back every subgame below a node."""
         if self.entries:
             below = set(tree.subtree(root).tolist())
             self._bring_back(tree, [entry for entry in self.entries if entry.node in below])
 
     def blocks(self) -> Iterator[tuple[int, Block]]:
-        """Every subgame on disk, one at a time, with its node."""
+        """Yield every subgame on disk, one at a time, with its node."""
         for entry in self.entries:
             yield entry.node, self.store.get(entry.place)
 
-    def renumber(self, place: Ints | None = None) -> None:
-        """Follow the nodes of a tree to new numbers."""
-        if place is not None:
-            self.entries = [entry._replace(node=int(place[entry.node])) for entry in self.entries]
+    def renumber(self, numbers: Ints | None = None) -> None:
+        """Give entries the new ``numbers`` of the nodes of a tree."""
+        if numbers is not None:
+            self.entries = [entry._replace(node=int(numbers[entry.node])) for entry in self.entries]
         self.nodes = np.array([entry.node for entry in self.entries], dtype=np.int32)
 
     def _put(self, tree: GrowingTree, root: int) -> ArchivedSubgame:

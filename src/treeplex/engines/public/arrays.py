@@ -1,7 +1,8 @@
-"""Arrays of a public tree that grows: what the kernels of growth are handed.
+"""Arrays of a growing public tree, the arguments of its kernels.
 
-A row belongs to a public node and to the move that leads to it. Rows are appended, never inserted: a child has a larger
-number than its parent, and children of a node form a linked list, actions without a size first, then rising sizes.
+A row belongs to a public node and to the move that leads to it. Rows are appended, never inserted, so a child has a
+larger number than its parent. The children of a node form a linked list: actions without a size first, then sizes in
+increasing order.
 """
 
 from __future__ import annotations
@@ -11,60 +12,62 @@ from typing import Final, NamedTuple
 from treeplex.arrays import Bytes, Floats, Ints
 
 ARCHIVED: Final = -3
-"""The mover of a node whose subtree is on disk: nobody reaches it, so its value is zero."""
+"""The mover of a node whose subtree is on disk. No player reaches it, so its value is zero."""
 
 NONE: Final = -1
-"""No such node."""
+"""Stands for a node, table or interval that does not exist."""
 
 UNSIZED: Final = -1.0
-"""The size of a move that has none."""
+"""Stands for the size of a move without a size."""
 
 
 class Nodes(NamedTuple):
-    """The tree."""
+    """The nodes of a tree and their links."""
 
     parent: Ints  # [P] NONE at the root
-    child: Ints  # [P] the first one, or NONE
-    sibling: Ints  # [P] the next one, or NONE
+    child: Ints  # [P] the first child, or NONE
+    sibling: Ints  # [P] the next sibling, or NONE
     mover: Bytes  # [P] 0, 1, CHANCE, TERMINAL or ARCHIVED
-    fold_out: Bytes  # [P] 1 at a terminal that pays the same whatever the size of the move before the last
-    size: Floats  # [P] of the move that leads here, or UNSIZED
-    scale: Floats  # [P] payoff scale: what that size multiplies payoffs by
+    fold_out: Bytes  # [P] 1 at a terminal whose payoff does not depend on the size of the move before the last
+    size: Floats  # [P] size of the move that leads here, or UNSIZED
+    scale: Floats  # [P] payoff scale: the factor of payoffs that belongs to that size
     amount: Floats  # [P] factor of the payoff table at a terminal
-    table: Ints  # [P] number of that table, or NONE
-    deals: Ints  # [P] pairs of hands possible here: how many histories the node stands for
-    word: Ints  # [P] what the move is called, as a number
-    key: Ints  # [P] where moves have sizes, the number of the interval of legal ones; NONE elsewhere
-    cards: Ints  # [P] the public cards so far, as a number
-    idle: Ints  # [P] how many checks in a row have found that nobody gets here
+    table: Ints  # [P] number of the payoff table, or NONE
+    deals: Ints  # [P] number of pairs of hands possible here, which are the histories of the node
+    word: Ints  # [P] number of the name of the move
+    key: Ints  # [P] number of the interval of legal sizes; NONE if moves have no sizes
+    cards: Ints  # [P] number of the public cards dealt so far
+    idle: Ints  # [P] number of consecutive checks at which no player reached the node
 
 
 class Rows(NamedTuple):
-    """What is learnt: one row per node, one column per hand of the player who chose the move to the node.
+    """Regrets, averages and sums: one row per node, one column per hand of the player who chose the move to the node.
 
-    ``value`` and ``fold_out`` add up counterfactual values of the move for that player: all of it, and the part that
-    does not depend on its size. ``earned`` adds up the value of the node for the player who moves there. All sums carry
-    the weights of the average.
+    ``value`` and ``fold_out`` are sums of counterfactual values of the move for that player: the whole value, and the
+    part that does not depend on the size of the move. ``earned`` is the sum of values of the node for the player who
+    moves there. All sums have the weights of the average.
     """
 
     regret: Floats  # [P, H]
-    average: Floats  # [P, H] sum of the own probability of playing up to the move
-    strategy: Floats  # [P, H] probability of the move, to be played next
+    average: Floats  # [P, H] sum of the own probability of playing to the move
+    strategy: Floats  # [P, H] probability of the move in the next iteration
     value: Floats  # [P, H]
     fold_out: Floats  # [P, H]
     earned: Floats  # [P, H]
 
 
 class Scratch(NamedTuple):
-    """What an iteration writes over."""
+    """Arrays that an iteration overwrites."""
 
-    reach: Floats  # [2, P, H] each player's own probability of getting to a node; row 0 is set by the caller
+    reach: Floats  # [2, P, H] each player's own probability of reaching a node; row 0 is set by the caller
     values: Floats  # [P, H]
-    lanes: tuple[int, ...]  # [H] zeros if there are few hands: a length that compilers see unrolls loops over hands
+    lanes: tuple[
+        int, ...
+    ]  # [H] zeros if there are few hands: the compiler knows the length and unrolls loops over hands
 
 
 class GrowingStep(NamedTuple):
-    """How an iteration counts: for regrets, for averages and sums; whether regrets are cut off at zero."""
+    """Weights of an iteration, for regrets and for averages and sums; and whether regrets are cut off at zero."""
 
     regret: float
     average: float

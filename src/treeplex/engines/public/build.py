@@ -1,7 +1,7 @@
-"""The public tree to start with, from rules with sizes, and subgames that are added later.
+"""The initial public tree, from rules with sizes, and subgames that are added later.
 
-Where payoffs are proportional to a size's payoff scale, what is added is copied from the tree and scaled; elsewhere it
-is built from the rules.
+If payoffs are proportional to a size's payoff scale, new subgames are copied from the tree and scaled. Otherwise they
+are built from the rules.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from treeplex.games.mapping import most_likely
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.sized import ActionMenu, Menu, candidates_of, interval_of, is_finite, sized_label
 
-PROPORTION: Final = 1e-9  # by how much payoffs behind a size may miss being proportional to its payoff scale
+PROPORTION: Final = 1e-9  # relative tolerance of the check that payoffs are proportional to the payoff scale
 
 
 @dataclass(frozen=True)
 class Guide:
-    """A node of the tree, such as one behind a neighbouring size, that stands for one of a new subgame."""
+    """A node of the tree that serves as a model for one of a new subgame, such as one after a neighbouring size."""
 
     tree: GrowingTree
     words: list[str]
     node: int
 
     def sizes(self) -> list[float]:
-        """Those that have been found here."""
+        """Return the sizes in the tree at this node."""
         sizes = self.tree.nodes.size
         return [float(sizes[child]) for child in self.tree.children(self.node) if sizes[child] > 0.0]
 
     def after(self, action: str) -> Guide | None:
-        """After an action without a size."""
+        """Return the guide after an action without a size."""
         nodes = self.tree.nodes
         for child in self.tree.children(self.node):
             if nodes.size[child] <= 0.0 and self.words[int(nodes.word[child])] == action:
@@ -48,29 +48,29 @@ class Guide:
         return None
 
     def after_size(self, size: float, unit: float) -> Guide | None:
-        """After the size that this one is most likely read as: itself, where it has been found here."""
+        """Return the guide after the size that this one is most likely read as: itself, if it is in the tree here."""
         sizes = self.sizes()
         if not sizes:
             return None
         like = most_likely(sizes, size, unit)
-        found = (child for child in self.tree.children(self.node) if self.tree.nodes.size[child] == like)
-        return Guide(self.tree, self.words, next(found))
+        matching = (child for child in self.tree.children(self.node) if self.tree.nodes.size[child] == like)
+        return Guide(self.tree, self.words, next(matching))
 
 
 class TreeMove(NamedTuple):
-    """What led to a state."""
+    """The move that led to a state."""
 
     parent: int = NONE
     size: float = UNSIZED
     word: int = NONE
-    fold_out: bool = False  # ends the game for the same payoff whatever the size of the move before
+    fold_out: bool = False  # ends the game with a payoff that does not depend on the size of the move before
     twin: Public = None  # after a sized move: the state that another size would have led to
-    guide: Guide | None = None  # whose sizes are taken over where they are legal
+    guide: Guide | None = None  # its sizes are used as well, where they are legal
 
 
 @dataclass
 class Builder:
-    """Makes the rows, and remembers what their numbers stand for."""
+    """Builds rows, and stores the meanings of their numbers."""
 
     rules: ActionMenu
     menu: Menu
@@ -86,7 +86,7 @@ class Builder:
         self._intervals: list[tuple[float, float]] = []
         self._numbers: dict[Hashable, int] = {}
         self._finite = self.rules if is_finite(self.rules) else None
-        self.states: list[PublicState] = []  # all of them, where the rules list their sizes
+        self.states: list[PublicState] = []  # all of them, if the rules list their sizes
         if self._finite is not None:
             self.states = every_state(self._finite, self.joint, self._reveal, self._table)
             for state in self.states:
@@ -95,16 +95,16 @@ class Builder:
                 self._key((state.sizes[0], state.sizes[-1]) if state.sized else None)
 
     def whole(self) -> Block:
-        """The game from its start, with the sizes in the abstraction."""
+        """Return the game from its start, with the sizes in the abstraction."""
         block = self._from(self.rules.start(), 0, (), TreeMove())
         if self._finite is None:
             self._check(block.nodes)
         return block
 
     def behind(self, state: PublicState, size: float, line: tuple[str, ...], guide: Guide | None) -> Block:
-        """The subgame behind a legal size, by the rules; ``line`` leads to it.
+        """Return the subgame after a legal size, built from the rules; ``line`` leads to it.
 
-        It has the sizes of the menu, and those of ``guide`` where they are legal.
+        It has the sizes of the menu, and those of ``guide`` that are legal.
         """
         public = self.states[state.sized[size]].public
         return self._from(public, state.cards, line, TreeMove(NONE, size, self._word(state.word), guide=guide))
@@ -119,26 +119,26 @@ class Builder:
 
     @property
     def bounds(self) -> Floats:
-        """[key, 2] the least and the largest legal size."""
+        """[key, 2] The smallest and the largest legal size."""
         return np.array(self._intervals, dtype=np.float64).reshape(-1, 2)
 
     @property
     def tables(self) -> Floats:
-        """[2, K, H, H] payoff tables, chance included, from each player's side."""
+        """[2, K, H, H] Payoff tables times chance's probabilities, for each player."""
         first = np.stack(self._tables)
         return np.ascontiguousarray(np.stack([first, -first.transpose(0, 2, 1)]))
 
     def joint(self, number: int) -> Floats:
-        """[H, H] probability of both hands and the public cards."""
+        """Return [H, H], the probability of both hands and the public cards."""
         return self.joints[number]
 
     def payoff_scale(self, size: float) -> float:
-        """What payoffs behind this size are multiplied by; 1 where they are not proportional to anything."""
+        """Return the factor of payoffs after this size; 1 if payoffs are not proportional to a scale."""
         scale = self.rules.payoff_scale
         return 1.0 if scale is None else scale[0] + scale[1] * size
 
     def _check(self, nodes: Nodes) -> None:
-        """Refuse rules whose payoffs are not proportional to the payoff scale of a size: compare those of two sizes."""
+        """Raise GameError if payoffs are not proportional to the payoff scale of a size: compare those of two sizes."""
         span = np.ones(len(nodes.parent), dtype=np.int64)
         for n in range(len(nodes.parent) - 1, 0, -1):
             span[nodes.parent[n]] += span[n]
@@ -158,7 +158,7 @@ class Builder:
     def _add(
         self, fields: dict[str, list[Any]], public: Public, cards: int, line: tuple[str, ...] | None, move: TreeMove
     ) -> int:
-        """Add a state and all that follows; returns its number. Lines are kept only if sizes depend on them."""
+        """Add a state and all that follows; return its number. ``line`` is None unless sizes depend on it."""
         n = len(fields["parent"])
         mover = self.rules.mover(public)
         values = dict.fromkeys(Nodes._fields, NONE) | {"mover": mover, "amount": 0.0, "idle": 0}
@@ -184,12 +184,12 @@ class Builder:
     def _moves(
         self, public: Public, cards: int, line: tuple[str, ...] | None, move: TreeMove, n: int
     ) -> Iterator[tuple[str, Public, int, TreeMove]]:
-        """Label, state, public cards and move of every child."""
+        """Yield label, state, public cards and move of every child."""
         rules, mover = self.rules, self.rules.mover(public)
         odds = rules.odds(public) if mover == CHANCE else None
-        for place, action in enumerate(rules.actions(public)):
+        for k, action in enumerate(rules.actions(public)):
             state = rules.next(public, action)
-            revealed = cards if odds is None else self._reveal(cards, odds[place])
+            revealed = cards if odds is None else self._reveal(cards, odds[k])
             fold_out = move.twin is not None and rules.mover(state) == TERMINAL
             if fold_out:
                 fold_out = rules.settle(state) == rules.settle(rules.next(move.twin, action))
@@ -216,8 +216,8 @@ class Builder:
                 f"The abstraction of {self.rules.name} has no size at public state {quoted(public)}, where there are"
                 " candidates; name at least one."
             )
-        found = set[float]() if guide is None else set(guide.sizes())
-        return sorted(set(sizes) | found.intersection(candidates_of(self._finite, public)))
+        guided = set[float]() if guide is None else set(guide.sizes())
+        return sorted(set(sizes) | guided.intersection(candidates_of(self._finite, public)))
 
     def _word(self, word: str) -> int:
         if word not in self.words:
@@ -225,10 +225,10 @@ class Builder:
         return self.words.index(word)
 
     def _reveal(self, cards: int, odds: Floats) -> int:
-        """The number of the public cards after another one."""
-        given = np.zeros_like(self.joints[cards])
-        given[: odds.shape[0], : odds.shape[1]] = odds
-        joint = self.joints[cards] * given
+        """Return the number of the public cards after another one is dealt."""
+        conditional = np.zeros_like(self.joints[cards])
+        conditional[: odds.shape[0], : odds.shape[1]] = odds
+        joint = self.joints[cards] * conditional
         number = self._numbers.setdefault(joint.tobytes(), len(self.joints))
         if number == len(self.joints):
             self.joints.append(joint)
@@ -252,13 +252,13 @@ class Builder:
 
 
 class Start(NamedTuple):
-    """A tree before anything is learnt, and what its numbers stand for."""
+    """A tree before the first iteration, and its builder, which stores the meanings of its numbers."""
 
     builder: Builder
     block: Block
 
 
 def build(rules: ActionMenu, menu: Menu) -> Start:
-    """The tree with the sizes that ``menu`` offers."""
+    """Build the tree with the sizes of ``menu``."""
     builder = Builder(rules, menu)
     return Start(builder, builder.whole())

@@ -1,4 +1,4 @@
-"""A game that is being solved and may grow: the tree, what is learnt, and how iterations count."""
+"""A growing game during its solution: the tree, its regrets and averages, and the weights of iterations."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from treeplex.games.sized import ActionMenu, Menu, sized_label
 
 
 class GrowingRule(NamedTuple):
-    """Which member of the CFR family plays."""
+    """The member of the CFR family that runs on the tree."""
 
-    simultaneous: bool  # simultaneous updates; else alternating ones
-    linear: bool  # an iteration counts by its number in the average
+    simultaneous: bool  # simultaneous updates, else alternating updates
+    linear: bool  # the average weights an iteration by its number
     floor: bool  # regrets are cut off at zero
 
 
-HEAVY: Final = 1e100  # weight of an iteration from which on sums are brought down
+HEAVY: Final = 1e100  # weight of an iteration above which all sums are divided by it
 
 RULES: Final = {"cfr": GrowingRule(True, False, False), "cfr+": GrowingRule(False, True, True)}
-"""``cfr`` is the paper's. For ``cfr+`` see ``docs/theory/abstraction.md``."""
+"""``cfr`` is as in the paper. For ``cfr+`` see ``docs/theory/abstraction.md``."""
 
 
 class Sums(NamedTuple):
-    """What is added up over iterations, but for regrets: ``Rows`` as they were once."""
+    """Sums over iterations, without regrets: a copy of these fields of ``Rows`` from an earlier time."""
 
     average: Floats
     value: Floats
@@ -48,13 +48,13 @@ class Sums(NamedTuple):
 class TreeResponse(NamedTuple):
     """A best response, node by node and hand by hand."""
 
-    values: Floats  # [P, H] counterfactual
+    values: Floats  # [P, H] counterfactual values
     fold_out: Floats  # [P, H] the part that does not depend on the size of the move to the node
-    choice: Floats  # [P, H] the best size
+    choice: Floats  # [P, H] the best size at the player's nodes
 
 
 class GrowingGame:
-    """Rules with sizes, a tree that offers some of them, and the state of the solver in it."""
+    """Rules with sizes, a tree with some of them, and the state of the solver on it."""
 
     def __init__(
         self,
@@ -70,30 +70,30 @@ class GrowingGame:
         self.tree = GrowingTree(block)
         self.tables, self.bounds = self.builder.tables, self.builder.bounds
         self.archive = Archive(folder, self.tree.hands)
-        self.halves = 0  # two make an iteration
-        self.weight = 1.0  # of an iteration from now on: larger, where earlier ones have been discounted
-        self.touched = 0  # histories
-        self.mark: Sums | None = None  # sums of iterations that are to be discarded
+        self.halves = 0  # number of half iterations done; two make an iteration
+        self.weight = 1.0  # of an iteration from now on: larger after earlier ones have been discounted
+        self.touched = 0  # number of histories
+        self.mark: Sums | None = None  # sums of iterations that will be discarded
         self._scratch: Scratch | None = None
 
     @property
     def iteration(self) -> int:
-        """How many iterations have been done."""
+        """Number of iterations done."""
         return self.halves // 2
 
     @property
     def norm(self) -> float:
-        """What sums are divided by to be regrets: the number of the iteration if the average is linear."""
+        """Divisor that turns sums into regrets: the number of the iteration if the average is linear."""
         return float(self.iteration) if self.rule.linear else 1.0
 
     @property
     def effective(self) -> float:
-        """How many iterations of the present weight the past counts for."""
+        """Number of iterations of the present weight that are equivalent to the past."""
         return float(self.tree.rows.average[0, 0]) / (self.weight * self.norm) if self.iteration else 0.0
 
     @property
     def payoff_scale(self) -> tuple[float, float]:
-        """That of the rules; one whatever the size where payoffs are not proportional to anything."""
+        """Payoff scale of the rules; (1, 0) if payoffs are not proportional to a scale."""
         return self.rules.payoff_scale or (1.0, 0.0)
 
     @property
@@ -104,7 +104,7 @@ class GrowingGame:
         return self._scratch
 
     def advance(self, iterations: int) -> None:
-        """Iterate; what is archived comes back before it is needed."""
+        """Run iterations. Archived subgames are brought back before they are needed."""
         upto = 2 * (self.iteration + iterations)
         while self.halves < upto:
             before, histories = self.halves, self.tree.histories
@@ -117,10 +117,10 @@ class GrowingGame:
             if self.halves < upto:
                 self.archive.bring_back_reached(self.tree, self.scratch)
 
-    def discount(self, share: float) -> None:
-        """Weigh all that was done so far by ``share``: later iterations weigh so much more."""
-        self.weight /= share
-        if self.weight > HEAVY:  # before numbers run out, bring everything down; strategies do not change
+    def discount(self, factor: float) -> None:
+        """Discount all iterations so far by ``factor``, by giving later ones more weight."""
+        self.weight /= factor
+        if self.weight > HEAVY:  # before numbers overflow, divide everything; strategies do not change
             self.archive.bring_back_below(self.tree, 0)
             rows = self.tree.rows
             for sums in (rows.regret, rows.average, rows.value, rows.fold_out, rows.earned, *(self.mark or ())):
@@ -128,17 +128,17 @@ class GrowingGame:
             self.weight = 1.0
 
     def averages(self) -> Floats:
-        """[P, H] the average strategies."""
+        """Return [P, H], the average strategies."""
         return _averages(Block(self.tree.nodes, self.tree.rows))
 
     def answer(self) -> Floats:
-        """[P, H] the strategies that are the answer: the averages, or the current ones if ``current``."""
+        """Return [P, H], the strategies to report: the averages, or the current ones if ``current``."""
         return self.tree.rows.strategy.copy() if self.current else self.averages()
 
     def respond(self, player: int, whole: bool = True, strategy: Floats | None = None) -> TreeResponse:
-        """A best response to the opponent's strategy, over all legal sizes or those in the abstraction.
+        """Return a best response to the opponent's strategy, over all legal sizes or those in the abstraction.
 
-        ``whole`` is for payoffs that are proportional to a payoff scale; ``translation`` for all others.
+        ``whole`` requires payoffs that are proportional to a payoff scale; use ``translation`` for all others.
         """
         strategy = self.answer() if strategy is None else strategy
         opponent = reached(self.tree.nodes, strategy, 1 - player)
@@ -156,7 +156,7 @@ class GrowingGame:
         respond(nodes, self.tables, player, opponent, self.bounds, self.payoff_scale, whole, *response)
 
     def measure(self, whole: bool = True) -> Evaluation:
-        """Value and best-response values of the answer; ``whole``: in the full game, where every size is legal."""
+        """Return value and best-response values of ``answer``; if ``whole``, in the full game with all legal sizes."""
         strategy = self.answer()
         if whole and self.states:
             first, second = (float(self.translation(player).best_response().sum()) for player in (0, 1))
@@ -166,37 +166,40 @@ class GrowingGame:
 
     @property
     def states(self) -> list[PublicState]:
-        """All public states of the full game, where the rules list their sizes; else none."""
+        """All public states of the full game; none unless the rules list their sizes."""
         return self.builder.states
 
     @property
     def reading(self) -> str:
-        """Whether a best response in the full game is told what its sizes are read as, or that is kept "secret"."""
+        """Whether a best response in the full game knows how its sizes are read ("told"), or not ("secret")."""
         return "secret" if self.states else "told"
 
     def state(self, node: int) -> PublicState:
-        """The public state of a node, where the rules list their sizes."""
+        """Return the public state of a node, if the rules list their sizes."""
         return self.states[int(self.numbers(self.tree, self.tree.path(node))[node])]
 
     def numbers(self, tree: GrowingTree, among: Iterable[int]) -> dict[int, int]:
-        """The numbers of the states of nodes, by node, where the rules list their sizes; parents before children."""
-        nodes, words, found = tree.nodes, self.builder.words, {0: 0}
+        """Return the numbers of the states of nodes, by node, if the rules list their sizes.
+
+        ``among`` must have parents before children.
+        """
+        nodes, words, numbers = tree.nodes, self.builder.words, {0: 0}
         for n in among:
-            above, size = self.states[found[int(nodes.parent[n])]], float(nodes.size[n])
-            found[n] = above.sized[size] if size > 0.0 else above.plain[words[int(nodes.word[n])]]
-        return found
+            above, size = self.states[numbers[int(nodes.parent[n])]], float(nodes.size[n])
+            numbers[n] = above.sized[size] if size > 0.0 else above.plain[words[int(nodes.word[n])]]
+        return numbers
 
     def translation(
         self, player: int, deviations: float = np.inf, hidden: int = NONE, *, averages: bool = False
     ) -> TreeTranslation:
-        """What ``player`` responds to in the full game: the opponent's answer, or its average, translated."""
+        """Return the opponent's reported strategy, or its average, in the full game, where ``player`` responds."""
         tree = self.unfolded()
         block = Block(tree.nodes, tree.rows)
         strategy = tree.rows.strategy if self.current and not averages else _averages(block)
         return TreeTranslation(self.states, self.tables, tree, self.builder.words, strategy, player, deviations, hidden)
 
     def unfolded(self) -> GrowingTree:
-        """The tree with what is on disk, as a copy if there is any; numbers of nodes are the same."""
+        """Return the tree with archived subgames, as a copy if there are any; nodes keep their numbers."""
         if not self.archive.entries:
             return self.tree
         tree = GrowingTree(Block(self.tree.nodes, self.tree.rows))
@@ -205,13 +208,13 @@ class GrowingGame:
         return tree
 
     def line(self, node: int) -> tuple[str, ...]:
-        """Labels of the moves that lead to a node."""
+        """Return the labels of the moves that lead to a node."""
         nodes, words = self.tree.nodes, self.builder.words
         path = [(words[int(nodes.word[n])], float(nodes.size[n])) for n in self.tree.path(node)]
         return tuple(sized_label(word, size) if size > 0.0 else word for word, size in path)
 
     def _value(self, strategy: Floats) -> float:
-        """Player 0's, when both play ``strategy``."""
+        """Return the value to player 0 if both players play ``strategy``."""
         total = _play(self.tree.nodes, self.tables, strategy, np.ones((2, self.tree.hands)))
         if len(self.archive.nodes):
             arriving = reached_by_both(self.tree.nodes, strategy)
@@ -225,14 +228,14 @@ def _no_response(strategy: Floats) -> TreeResponse:
 
 
 def _averages(block: Block) -> Floats:
-    """[P, H] the average strategies of a tree; uniform where nothing has been played."""
+    """Return [P, H], the average strategies of a tree; uniform at decisions that were never reached."""
     out = np.ones_like(block.rows.average)
     rematch(block.nodes, block.rows.average, out, 0, len(out))
     return out
 
 
 def _play(nodes: Nodes, tables: Floats, strategy: Floats, arriving: Floats) -> float:
-    """What player 0 gets at the terminals below row 0, which the players reach by ``arriving`` [2, H]."""
+    """Return the value to player 0 of the terminals below row 0, which the players reach with ``arriving`` [2, H]."""
     first, second = (reached(nodes, strategy, player, arriving[player]) for player in (0, 1))
     ends = np.flatnonzero(nodes.mover == TERMINAL)
     pays = tables[0][nodes.table[ends]]  # [Z, H, H]

@@ -1,4 +1,4 @@
-"""Whether a public tree that comes from a file is one that kernels can walk over: they trust every link and number."""
+"""Validation of public trees from files, because kernels trust every link and number of a tree."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from treeplex.engines.public.tree import DTYPES, Block
 from treeplex.games.protocol import TERMINAL
 from treeplex.tensors import MOST, checked
 
-MOST_LIKELY: Final = 1.0 + 1e-9  # a probability, with rounding
+MOST_LIKELY: Final = 1.0 + 1e-9  # the largest probability, with rounding
 
 
 class Ranges(NamedTuple):
-    """What the numbers of a tree stand for."""
+    """Legal ranges of the numbers of a tree."""
 
     hands: int
     tables: int
     words: int
     bounds: Floats  # [key, 2] legal sizes
-    deals: Longs  # [cards] pairs of hands that are possible
+    deals: Longs  # [cards] number of pairs of hands that are possible
 
     @staticmethod
     def of(builder: Builder) -> Ranges:
-        """Those of a game."""
+        """Return the legal ranges of the numbers of a game."""
         deals = np.array([np.count_nonzero(joint) for joint in builder.joints], dtype=np.int64)
         return Ranges(builder.hands, builder.tables.shape[1], len(builder.words), builder.bounds, deals)
 
 
 def check_block(block: Block, ranges: Ranges) -> None:
-    """ValueError unless ``block`` is a tree of this game, with numbers that can be learnt."""
+    """Raise ValueError unless ``block`` is a tree of this game, with regrets and averages that can occur."""
     nodes, rows = block
     count = len(nodes.parent)
     lows = dict.fromkeys(Nodes._fields, NONE) | {"mover": ARCHIVED, "size": UNSIZED, "fold_out": 0, "idle": 0}
@@ -53,10 +53,10 @@ def check_block(block: Block, ranges: Ranges) -> None:
 
 
 def _is_tree(nodes: Nodes) -> bool:
-    """Parents come before children, and each node but the root is in the list of its parent's children, once."""
+    """Return whether parents precede children, and each node except the root is in its parent's list exactly once."""
     parent, child, sibling = nodes.parent, nodes.child, nodes.sibling
-    place = np.arange(len(parent))
-    if parent[0] != NONE or np.any(parent[1:] < 0) or np.any(parent >= place):
+    number = np.arange(len(parent))
+    if parent[0] != NONE or np.any(parent[1:] < 0) or np.any(parent >= number):
         return False
     first, later = np.flatnonzero(child != NONE), np.flatnonzero(sibling != NONE)
     links = np.bincount(np.concatenate((child[first], sibling[later])), minlength=len(parent))
@@ -65,7 +65,7 @@ def _is_tree(nodes: Nodes) -> bool:
     if np.any(parent[child[first]] != first) or np.any(parent[sibling[later]] != parent[later]):
         return False
     met, here = 0, child[first]
-    while len(here):  # along all lists at once; no node is in two places, so they end
+    while len(here):  # along all lists at once; they end, because no node is in two of them
         met += len(here)
         here = sibling[here]
         here = here[here != NONE]
@@ -73,7 +73,7 @@ def _is_tree(nodes: Nodes) -> bool:
 
 
 def _is_played(nodes: Nodes, ranges: Ranges) -> bool:
-    """Moves fit the players: leaves have payoffs or are on disk, sizes are legal and rise, other moves differ."""
+    """Return whether moves are legal: leaves end the game or are on disk, sizes are legal and rise, others differ."""
     parent, size, mover = nodes.parent, nodes.size, nodes.mover
     ends, leaf = mover == TERMINAL, nodes.child == NONE
     sized, plain = 1 + np.flatnonzero(size[1:] > 0.0), 1 + np.flatnonzero(size[1:] == UNSIZED)

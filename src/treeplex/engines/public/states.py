@@ -1,8 +1,8 @@
-"""Every public state of rules that list their sizes, once: the full game as a graph.
+"""Graph of the full game, for rules that list their sizes: every public state, once.
 
-A public state and the public cards that are out determine what follows, so states are shared by the lines that lead to
-them. New subgames, action translation and best responses in the full game are read off this graph; the rules are asked
-once per state.
+The public state and the public cards dealt so far determine everything that follows, so lines that lead to the same
+state share it. New subgames, action translation and best responses in the full game use this graph. The rules are
+called once per state.
 """
 
 from __future__ import annotations
@@ -21,28 +21,30 @@ from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.returned import number
 from treeplex.games.sized import FiniteMenu, candidates_of
 
-MOST: Final = 1_000_000  # public states, which would take gigabytes
+MOST: Final = 1_000_000  # public states; more would take gigabytes
 
 
 @dataclass
 class PublicState:
-    """A public state, and the numbers of those that follow."""
+    """A public state, and the numbers of the states that follow."""
 
     public: Public
-    cards: int  # the public cards so far, as a number
+    cards: int  # number of the public cards dealt so far
     mover: int
-    deals: int  # pairs of hands possible here
-    plain: dict[str, int] = field(default_factory=dict[str, int])  # by action without a size, or public card
-    sized: dict[float, int] = field(default_factory=dict[float, int])  # by legal size, in order
-    word: str = ""  # what an action with a size is called here
-    unit: float = 1.0  # the size that action translation counts as one
+    deals: int  # number of pairs of hands that are possible here
+    plain: dict[str, int] = field(
+        default_factory=dict[str, int]
+    )  # next state by action without a size, or by public card
+    sized: dict[float, int] = field(default_factory=dict[float, int])  # next state by legal size, in increasing order
+    word: str = ""  # name of an action with a size here
+    unit: float = 1.0  # the size that is one in action translation
     default: str = ""  # the action without a size of a player who has no plan for this state
     amount: float = 0.0  # factor of the payoff table at a terminal
-    table: int = NONE  # number of that table
+    table: int = NONE  # number of the payoff table at a terminal
 
     @property
     def sizes(self) -> tuple[float, ...]:
-        """The legal sizes, in order."""
+        """The legal sizes, in increasing order."""
         return tuple(self.sized)
 
 
@@ -52,7 +54,7 @@ def every_state(
     reveal: Callable[[int, Floats], int],
     table: Callable[[int, Hashable], int],
 ) -> list[PublicState]:
-    """All states that any sizes lead to; the first is the start. Refused if they are too many to list.
+    """Return all states that any sizes lead to, beginning with the start; raise GameError if there are too many.
 
     ``joint``, ``reveal`` and ``table`` number public cards and payoff tables.
     """
@@ -60,16 +62,16 @@ def every_state(
     known: dict[tuple[Public, int], int] = {}
 
     def numbered(public: Public, cards: int) -> int:
-        found = known.setdefault((public, cards), len(listed))
-        if found == len(listed):
-            if found == MOST:
+        index = known.setdefault((public, cards), len(listed))
+        if index == len(listed):
+            if index == MOST:
                 raise GameError(
                     f"{rules.name} has more than {MOST:,} public states with all candidates, too many to grow; list"
                     " fewer sizes in 'candidates'."
                 )
             deals = int(np.count_nonzero(joint(cards)))
             listed.append(PublicState(public, cards, rules.mover(public), deals))
-        return found
+        return index
 
     numbered(rules.start(), 0)
     done = 0
@@ -80,8 +82,8 @@ def every_state(
             state.table = table(state.cards, outcome)
             continue
         odds = rules.odds(state.public) if state.mover == CHANCE else None
-        for place, action in enumerate(rules.actions(state.public)):
-            cards = state.cards if odds is None else reveal(state.cards, odds[place])
+        for k, action in enumerate(rules.actions(state.public)):
+            cards = state.cards if odds is None else reveal(state.cards, odds[k])
             state.plain[action] = numbered(rules.next(state.public, action), cards)
         if odds is None:
             _sizes(rules, state, numbered)
@@ -89,7 +91,7 @@ def every_state(
 
 
 def _sizes(rules: FiniteMenu, state: PublicState, numbered: Callable[[Public, int], int]) -> None:
-    """What a player's state has beside actions without a size."""
+    """Fill in sizes, their name, the default action and the unit of a state in which a player moves."""
     public = state.public
     for size in candidates_of(rules, public):
         state.sized[size] = numbered(rules.sized(public, size), state.cards)

@@ -1,20 +1,20 @@
 """Play an abstract strategy in the full game of rules that list their sizes, and respond to it.
 
-One player, the *translator*, knows the tree of the abstraction alone; the other, who responds, may choose any legal
-size. The translator
+One player, the *translator*, knows only the tree of the abstraction. The other player, the responder, may choose any
+legal size. The translator
 
-- reads a size that is not in the abstraction as one of its two neighbours there, at random by the pseudo-harmonic
-  mapping, and goes on as the abstract strategy does there;
-- chooses its own size as it is if that is legal in the real state, else the nearest legal one, else the action that the
-  rules call ``default``;
-- takes that action, too, wherever the abstraction has no decision of its own left.
+- maps a size that is not in the abstraction to one of its two neighbours there, at random by the pseudo-harmonic
+  mapping, and continues with the abstract strategy there;
+- plays its own size if that is legal in the real state, else the nearest legal one, else the action that the rules call
+  ``default``;
+- also plays that action wherever the abstraction has no decision of the translator left.
 
-Readings are the translator's secret. So its plan in the full game is the mixture over readings: with r_m its
-probability, by its own doing, of being at a real state and taking it for the abstract node m,
+Its readings are secret. So its plan in the full game is the mixture over readings. Let r_m be the probability, by its
+own moves, of being at a real state and reading it as the abstract node m. Then
 
     plan(a) = sum over m of r_m sigma_m(abstract action that becomes a)
 
-hand by hand, and a best response is one to this plan: one pass over the real tree, whose nodes carry r_m for each m.
+hand by hand. A best response to this plan is one pass over the real tree, whose nodes carry r_m for each m.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from treeplex.games.mapping import nearest_legal, reading_shares
 from treeplex.games.protocol import CHANCE, TERMINAL
 
 Readings = dict[int, Floats]
-"""[H] the translator's probability, by its own doing, of taking a real state for an abstract node, by node.
+"""[H] The probability, by the translator's own moves, of reading a real state as an abstract node, by node.
 
 NONE stands for every case in which no abstract decision is left.
 """
@@ -50,7 +50,7 @@ class Moves(NamedTuple):
 
 @dataclass(eq=False)
 class TreeTranslation:
-    """How the opponent of ``responder`` plays ``strategy`` [P, H] of an abstraction in the full game."""
+    """The plan of ``responder``'s opponent, who plays the abstract ``strategy`` [P, H] in the full game."""
 
     states: list[PublicState]
     tables: Floats
@@ -58,28 +58,28 @@ class TreeTranslation:
     words: list[str]
     strategy: Floats
     responder: int
-    deviations: float = math.inf  # how many sizes off the menu are responded with on a line
-    hidden: int = NONE  # a move that is not known
-    visited: int = 0  # histories
+    deviations: float = math.inf  # largest number of sizes outside the abstraction per line of the responder
+    hidden: int = NONE  # an abstract move that the translator does not know
+    visited: int = 0  # number of histories
 
     def __post_init__(self) -> None:
         self._hands: int = self.tree.hands
         self._moves = cache(self._children)
 
     def best_response(self) -> Floats:
-        """[H] the responder's counterfactual value of the game."""
+        """Return [H], the responder's counterfactual value of the game."""
         return self._value(0, {0: np.ones(self._hands)}, self.deviations)
 
     def value_of_size(self, node: int, at: int, size: float, arriving: Floats) -> Floats:
-        """[H] the value of a legal size at a decision of the abstraction, in state ``at``.
+        """Return [H], the value of a legal size at a decision of the abstraction, in state ``at``.
 
-        ``arriving`` [H]: the translator's own probability of getting there.
+        ``arriving`` [H] is the translator's own probability of reaching it.
         """
         after, left = self._read(self.states[at], {node: arriving}, size, self.deviations)
         return self._value(self.states[at].sized[size], after, left)
 
     def _value(self, at: int, readings: Readings, left: float) -> Floats:
-        """[H] the responder's counterfactual value of a real state, with so many deviations left."""
+        """Return [H], the responder's counterfactual value of a real state with ``left`` deviations remaining."""
         state = self.states[at]
         readings = {node: weight for node, weight in readings.items() if weight.any()}
         if not readings:
@@ -96,7 +96,10 @@ class TreeTranslation:
         return (self._respond if state.mover == self.responder else self._act)(state, readings, left)
 
     def _respond(self, state: PublicState, readings: Readings, left: float) -> Floats:
-        """All actions without a size; all legal sizes, or those on the menu of a reading if no deviation is left."""
+        """Return the best value over actions without a size and legal sizes.
+
+        If no deviation is left, only sizes in the abstraction at some reading count.
+        """
         best = np.full(self._hands, -np.inf)
         for action, to in state.plain.items():
             np.maximum(best, self._value(to, self._after(state, readings, action), left), out=best)
@@ -107,7 +110,7 @@ class TreeTranslation:
         return best
 
     def _act(self, state: PublicState, readings: Readings, left: float) -> Floats:
-        """The translator's own decision: whatever its readings would do."""
+        """Return the value of the translator's own decision: it plays the mixture over its readings."""
         plain: dict[str, Readings] = {}
         sized: dict[float, Readings] = {}
         for node, weight in readings.items():
@@ -129,14 +132,14 @@ class TreeTranslation:
         return self._sum(values)
 
     def _decisions(self, state: PublicState, readings: Readings) -> Readings:
-        """A reading of a real decision is an abstract decision of the same player, or NONE."""
+        """Return readings of a real decision: abstract decisions of the same player, or NONE."""
         mover, out = self.tree.nodes.mover, Readings()
         for node, weight in readings.items():
             _add(out, node if node != NONE and mover[node] == state.mover else NONE, weight)
         return out
 
     def _after(self, state: PublicState, readings: Readings, action: str) -> Readings:
-        """What follows the responder's action without a size, or a public card."""
+        """Return the readings after the responder's action without a size, or after a public card."""
         mover, out = self.tree.nodes.mover, Readings()
         for node, weight in readings.items():
             same = node != NONE and mover[node] == state.mover
@@ -144,7 +147,7 @@ class TreeTranslation:
         return out
 
     def _read(self, state: PublicState, readings: Readings, size: float, left: float) -> tuple[Readings, float]:
-        """What the responder's size is taken for, and how many deviations are left."""
+        """Return the readings after the responder's size, and the number of deviations left."""
         out, known = Readings(), False
         for node, weight in readings.items():
             sized = self._moves(node).sized

@@ -1,6 +1,7 @@
-"""A public tree whose rows can be added and taken away, with what is learnt in them.
+"""A public tree whose rows can be added and removed, with the regrets and averages in them.
 
-Arrays have room to spare, so that adding costs what is added. ``nodes`` and ``rows`` are views of the part in use.
+Arrays have spare capacity, so that adding rows costs time in proportion to their number. ``nodes`` and ``rows`` are
+views of the part in use.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from treeplex.arrays import Bools, Floats, Ints
 from treeplex.engines.public.arrays import NONE, UNSIZED, Nodes, Rows, Scratch
 from treeplex.engines.public.cpu.growing import reach, subtree
 
-SPARE: Final = 1.2  # room is made for this many times what is needed
-UNROLLED: Final = 16  # hands up to which kernels are compiled for just that many
+SPARE: Final = 1.2  # capacity to allocate, as a multiple of the size needed
+UNROLLED: Final = 16  # largest number of hands for which kernels are compiled to unrolled loops
 LINKS: Final = ("parent", "child", "sibling")
 
 DTYPES: Final[dict[str, Any]] = {
@@ -28,25 +29,25 @@ DTYPES: Final[dict[str, Any]] = {
 
 
 class Block(NamedTuple):
-    """Some rows on their own. Links count from its first row, which has neither parent nor sibling."""
+    """A detached set of rows. Links count from its first row, which has neither parent nor sibling."""
 
     nodes: Nodes
     rows: Rows
 
 
 def fresh_rows(count: int, hands: int) -> Rows:
-    """Nothing learnt yet."""
+    """Return rows of zeros, in which nothing has been learnt."""
     return Rows(*(np.zeros((count, hands)) for _ in Rows._fields))
 
 
 def fresh_scratch(count: int, hands: int) -> Scratch:
-    """Both players get to the root."""
+    """Return scratch arrays, in which both players reach the root with probability one."""
     lanes = (0,) * hands if hands <= UNROLLED else ()
     return Scratch(np.ones((2, count, hands)), np.zeros((count, hands)), lanes)
 
 
 def reached(nodes: Nodes, strategy: Floats, player: int, start: Floats | float = 1.0) -> Floats:
-    """[P, H] the probability, by ``player``'s own doing, of getting to each node from row 0, which has ``start``."""
+    """Return [P, H], the probability that ``player``'s own moves lead to each node from row 0, which has ``start``."""
     out = np.empty_like(strategy)
     out[0] = start
     reach(nodes, strategy, player, out)
@@ -54,7 +55,7 @@ def reached(nodes: Nodes, strategy: Floats, player: int, start: Floats | float =
 
 
 def reached_by_both(nodes: Nodes, strategy: Floats) -> Floats:
-    """[2, P, H] the same for both players, from the root."""
+    """Return [2, P, H], the own reach of both players, from the root."""
     out = np.ones((2, *strategy.shape))
     for player in (0, 1):
         reach(nodes, strategy, player, out[player])
@@ -62,7 +63,7 @@ def reached_by_both(nodes: Nodes, strategy: Floats) -> Floats:
 
 
 class GrowingTree:
-    """Rows in arrays with room to spare."""
+    """A tree in arrays with spare capacity."""
 
     def __init__(self, block: Block) -> None:
         self.count = 0
@@ -73,35 +74,35 @@ class GrowingTree:
 
     @property
     def nodes(self) -> Nodes:
-        """The tree."""
+        """The nodes of the tree in use, as views."""
         return Nodes._make(array[: self.count] for array in self._nodes)
 
     @property
     def rows(self) -> Rows:
-        """What is learnt."""
+        """Regrets, averages and sums of the nodes in use, as views."""
         return Rows(*(array[: self.count] for array in self._rows))
 
     @property
     def used_bytes(self) -> int:
-        """Memory of the arrays without room to spare, which depends on how the tree came to its size."""
+        """Bytes of the arrays in use. Spare capacity is not counted, because it depends on how the tree grew."""
         return sum(array.nbytes for array in (*self.nodes, *self.rows))
 
     @property
     def histories(self) -> int:
-        """How many histories the nodes stand for."""
+        """Number of histories that the nodes represent."""
         return int(self._nodes.deals[: self.count].sum())
 
     def children(self, node: int) -> list[int]:
-        """In order."""
-        found: list[int] = []
+        """Return the children of a node in order."""
+        children: list[int] = []
         child = int(self._nodes.child[node])
         while child != NONE:
-            found.append(child)
+            children.append(child)
             child = int(self._nodes.sibling[child])
-        return found
+        return children
 
     def path(self, node: int) -> list[int]:
-        """From the root, which is left out, to ``node``."""
+        """Return the nodes from the root, which is left out, to ``node``."""
         path: list[int] = []
         while node > 0:
             path.append(node)
@@ -109,22 +110,22 @@ class GrowingTree:
         return path[::-1]
 
     def subtree(self, root: int) -> Ints:
-        """Its nodes, parents before children."""
+        """Return the nodes of a subtree, parents before children."""
         out = np.empty(self.count, dtype=np.int32)
-        found = out[: subtree(self.nodes, root, out)]
-        return np.sort(found)
+        numbers = out[: subtree(self.nodes, root, out)]
+        return np.sort(numbers)
 
     def copy_out(self, root: int) -> Block:
-        """A copy of a subtree."""
+        """Return a copy of a subtree."""
         where = self.subtree(root)
-        place = _places(where, self.count)
+        numbers = _new_numbers(where, self.count)
         nodes = Nodes._make(array[where] for array in self._nodes)
-        self._follow(nodes, place)
+        self._follow(nodes, numbers)
         nodes.parent[0] = nodes.sibling[0] = NONE
         return Block(nodes, Rows(*(array[where] for array in self._rows)))
 
     def graft(self, block: Block, parent: int) -> int:
-        """Add a block as a child of ``parent``, behind its siblings of smaller size; returns the number of its root."""
+        """Add a block as a child of ``parent``, after its siblings of smaller size; return the number of its root."""
         before = NONE
         size = float(block.nodes.size[0])
         for child in self.children(parent):
@@ -140,8 +141,8 @@ class GrowingTree:
         return root
 
     def hang(self, block: Block, stub: int) -> None:
-        """Put a block back in the place of its root, which is still there: the opposite of ``prune``."""
-        first = self.count - 1  # row i of the block becomes first + i, but for row 0, which is the stub
+        """Restore a block below its root ``stub``, which is still in the tree: the inverse of ``prune``."""
+        first = self.count - 1  # row i of the block becomes first + i, except row 0, which is the stub
         rest = Block(Nodes._make(array[1:] for array in block.nodes), Rows(*(array[1:] for array in block.rows)))
         start = self._append(rest, shift=first)
         nodes = self._nodes
@@ -151,7 +152,7 @@ class GrowingTree:
         parents[block.nodes.parent[1:] == 0] = stub
 
     def prune(self, roots: list[int], mover: int) -> Ints:
-        """Take away all below ``roots``, whose mover becomes ``mover``; returns new numbers of old nodes, or NONE."""
+        """Remove all nodes below ``roots``, whose mover becomes ``mover``; return new numbers of old nodes, or NONE."""
         keep = np.ones(self.count, dtype=np.bool_)
         for root in roots:
             keep[self.subtree(root)[1:]] = False
@@ -160,7 +161,7 @@ class GrowingTree:
         return self._keep(keep)
 
     def remove(self, roots: list[int]) -> Ints:
-        """Take away subtrees, none inside another, with their roots; returns new numbers of old nodes, or NONE."""
+        """Remove subtrees, none inside another, with their roots; return new numbers of old nodes, or NONE."""
         keep = np.ones(self.count, dtype=np.bool_)
         nodes = self._nodes
         for root in roots:
@@ -174,23 +175,23 @@ class GrowingTree:
         return self._keep(keep)
 
     def _keep(self, keep: Bools) -> Ints:
-        """Only these rows, whose links lead to rows that are kept; returns new numbers of old nodes, or NONE."""
+        """Keep only these rows, whose links must lead to rows that stay; return new numbers of old nodes, or NONE."""
         where = np.flatnonzero(keep).astype(np.int32)
-        place = _places(where, self.count)
+        numbers = _new_numbers(where, self.count)
         self._nodes = Nodes._make(array[where] for array in self._nodes)
-        self._follow(self._nodes, place)
+        self._follow(self._nodes, numbers)
         self._rows = Rows(*(array[where] for array in self._rows))
         self.count = len(where)
-        return place
+        return numbers
 
     @staticmethod
-    def _follow(nodes: Nodes, place: Ints) -> None:
-        """Let links lead to new numbers, in place."""
+    def _follow(nodes: Nodes, numbers: Ints) -> None:
+        """Replace links by the new numbers, in place."""
         for links in (nodes.parent, nodes.child, nodes.sibling):
-            links[:] = np.where(links >= 0, place[links], NONE)
+            links[:] = np.where(links >= 0, numbers[links], NONE)
 
     def _append(self, block: Block, shift: int | None = None) -> int:
-        """Add rows at the end, their links counted from ``shift`` on; returns the number of the first."""
+        """Add rows at the end, with links counted from ``shift`` on; return the number of the first."""
         start = self.count
         self.count += len(block.nodes.parent)
         self._reserve()
@@ -216,7 +217,7 @@ def _enlarged(array: npt.NDArray[Any], room: int) -> Any:
     return larger
 
 
-def _places(where: Ints, count: int) -> Ints:
-    place = np.full(count, NONE, dtype=np.int32)
-    place[where] = np.arange(len(where))
-    return place
+def _new_numbers(where: Ints, count: int) -> Ints:
+    numbers = np.full(count, NONE, dtype=np.int32)
+    numbers[where] = np.arange(len(where))
+    return numbers

@@ -1,1 +1,1 @@
-"""Public tree times deals: Monte Carlo and Pure CFR; and a dictionary form for rules that are not compiled."""
+"""Monte Carlo and Pure CFR: on public trees with sampled deals, and on rules that are not compiled."""

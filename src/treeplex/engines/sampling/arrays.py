@@ -1,4 +1,4 @@
-"""What sampling kernels keep and what they work with: NamedTuples of arrays, small integers."""
+"""State and scratch arrays of sampling kernels, and small integers that name rules."""
 
 from __future__ import annotations
 
@@ -13,71 +13,71 @@ from treeplex.kernels.calls import RuleCall
 
 MATCH: Final = 0  # regret matching, uniform without positive regret
 MATCH_OR_PICK: Final = 1  # regret matching, a random pure strategy without positive regret
-PURE: Final = 2  # the action of the greatest regret or value
+PURE: Final = 2  # the action of the largest regret or value
 
 NO_RULE: Final = RuleCall(np.uint64(0), np.uint64(0), np.zeros(1), np.full(3, -1, dtype=np.int64), np.zeros(1))
 
-BOTH: Final = 2  # in place of a player: both learn from one walk
+BOTH: Final = 2  # stands for a player: both learn from one walk
 
 
 class LearnerTable(NamedTuple):
-    """What one player has learnt, in the order of the sample tree; modified in place.
+    """Regrets and averages of one player, in the order of the sample tree; modified in place.
 
     Arrays that an algorithm does not use have length one.
     """
 
-    regret: Floats  # [S] weighted sums of sampled regrets, or of values for pure strategies; of a function: strategies
+    regret: Floats  # [S] weighted sums of sampled regrets, or of values (pure strategies); strategies of a function
     average: Floats  # [S] weighted sums of strategies, by reach
     pick: Ints  # [S] at the first sequence of an infoset: the action a pure strategy plays
-    baseline: Floats  # [S] running means of sampled values, player 0's
+    baseline: Floats  # [S] running means of sampled values of player 0
 
 
 class Frames(NamedTuple):
-    """A stack of the nodes on the path that are not done yet; scratch."""
+    """Scratch stack of the unfinished nodes on the path."""
 
-    place: Longs  # [depth, 6] FIRST, WIDTH, CHILD, NEXT, ACTOR, PLAYED
+    stack: Longs  # [depth, 6] FIRST, WIDTH, CHILD, NEXT, ACTOR, PLAYED
     number: Floats  # [depth, 4] SCALE and TOTAL or DRAWN; or REACH_0, REACH_1, REACH_CHANCE, MEAN
     util: Floats  # [depth, widest] values of a player's moves
-    sigma: Floats  # [depth, widest] their probabilities
+    sigma: Floats  # [depth, widest] probabilities of these moves
 
 
 class RegretLog(NamedTuple):
-    """Instantaneous regrets that wait until a walk, or both walks, are over; scratch, and empty between iterations.
+    """Scratch log of instantaneous regrets that wait for the end of one or both walks; empty between iterations.
 
-    For pure strategies only the infosets wait: ``regret`` and ``seen`` have length one.
+    For pure strategies only infosets are logged: ``regret`` and ``seen`` have length one.
     """
 
     regret: Floats  # [S]
-    visited: Longs  # [I, 2] FIRST and WIDTH of the infosets that wait
-    seen: Bytes  # [S] at the first sequence: in ``visited`` already?
-    filled: Longs  # [1] how many are in ``visited``
-    rule: RuleCall  # of a ``FunctionLog``
+    visited: Longs  # [I, 2] FIRST and WIDTH of the logged infosets
+    seen: Bytes  # [S] at the first sequence: 1 if the infoset is in ``visited``
+    filled: Longs  # [1] number of infosets in ``visited``
+    rule: RuleCall  # used by a ``FunctionLog``
     memory: Floats  # [rows * S] of that rule
-    iteration: Floats  # [1] counted for that rule
+    iteration: Floats  # [1] number of the iteration, for that rule
 
 
 class FunctionLog(RegretLog):
-    """The same for a rule that is a function; what waits are values. A type of its own, as kernels are compiled."""
+    """A log of values, for a rule that is a function. It has its own type, so that kernels are compiled for it."""
 
 
 class SamplerArrays(NamedTuple):
-    """What some iterations of a sampler work with; all but the tree and the weights is modified in place."""
+    """Arguments of a sampler's iterations. All arrays except the tree and the weights are modified in place."""
 
     tree: SampleTree
-    pre_deal: int  # nodes that drawing a deal enters
+    pre_deal: int  # number of nodes that drawing a deal enters
     tables: tuple[LearnerTable, LearnerTable]
-    weights: Floats  # [T] of the iterations in regrets, or in values
-    average_weights: Floats  # [T] in the averages
+    weights: Floats  # [T] weights of the iterations in regrets, or in values
+    average_weights: Floats  # [T] weights of the iterations in the averages
     plus: bool  # regrets are cut off at zero
     turns: int
     logs: tuple[RegretLog, RegretLog]
     frames: Frames
-    counter: npt.NDArray[np.uint64]  # [1] where the stream of random numbers stands
-    nodes: Longs  # [2] entered; looked at but not entered
+    counter: npt.NDArray[np.uint64]  # [1] state of the stream of random numbers
+    nodes: Longs  # [2] number of nodes entered, and number evaluated but not entered
 
 
 def table(sequences: int, *, pick: bool, baseline: bool) -> LearnerTable:
-    """Nothing learnt yet. Pages that are never touched take no memory."""
+    """Return a table of zeros. The system allocates no memory for pages that are never touched."""
     return LearnerTable(
         np.zeros(sequences),
         np.zeros(sequences),
@@ -87,7 +87,7 @@ def table(sequences: int, *, pick: bool, baseline: bool) -> LearnerTable:
 
 
 def frames(sampling: Sampling) -> Frames:
-    """Room for the longest path."""
+    """Return a stack with room for the longest path."""
     depth, widest = sampling.deepest + 1, sampling.widest
     return Frames(
         np.empty((depth, 6), dtype=np.int64),
@@ -98,12 +98,12 @@ def frames(sampling: Sampling) -> Frames:
 
 
 def log(sequences: int, *, regrets: bool) -> RegretLog:
-    """Empty; with room for regrets, or for the names of infosets alone."""
+    """Return an empty log, with room for regrets or only for infosets."""
     return RegretLog(*_waiting(sequences, sequences if regrets else 1), NO_RULE, np.zeros(1), np.zeros(1))
 
 
 def function_log(sequences: int, rule: RuleCall, memory: Floats, done: int) -> FunctionLog:
-    """Empty, after ``done`` iterations."""
+    """Return an empty log after ``done`` iterations."""
     return FunctionLog(*_waiting(sequences, sequences), rule, memory, np.array([float(done)]))
 
 

@@ -1,8 +1,8 @@
-"""Sampling the rules themselves: for games too large to compile. What is never visited takes no memory.
+"""Sampling the rules themselves, for games too large to compile. Infosets that are never visited take no memory.
 
-Plain Python over the seven functions of ``Game``, so the rules set the pace: 5 to 20 microseconds per history, hundreds
-of times what a kernel takes on a compiled game. An infoset that was visited is an entry in a dictionary, of about half
-a kilobyte.
+This is plain Python over the seven functions of ``Game``, so the speed depends on the rules: 5 to 20 microseconds per
+history, hundreds of times the cost of a kernel on a compiled game. A visited infoset is an entry in a dictionary, of
+about half a kilobyte.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from treeplex.games.returned import (
 )
 from treeplex.updates.reference import matched_numbers
 
-DEEPEST = 100_000  # moves of a game
-LOOK_EVERY = 1 << 10  # histories between two looks at the length of a line of play
-TOLERANCE = 1e-9  # of probabilities
-EPSILON = 0.6  # of outcome sampling: how much of a move is drawn evenly
-HUGE = 1e100  # payoffs whose squares might overflow
+DEEPEST = 100_000  # largest number of moves of a game
+CHECK_EVERY = 1 << 10  # histories between two checks of the length of a line of play
+TOLERANCE = 1e-9  # of the sum of probabilities
+EPSILON = 0.6  # weight of the uniform distribution in outcome sampling
+HUGE = 1e100  # payoffs above this might overflow when squared
 
 
 MOVERS = (0, 1, TERMINAL)
@@ -43,14 +43,14 @@ PLAIN = (tuple, list)
 
 
 class InfosetRecord:
-    """What is known of an infoset."""
+    """Actions, regrets, averages and the pure strategy of an infoset."""
 
     __slots__ = ("actions", "average", "known", "pick", "regret")
 
     def __init__(self, actions: tuple[str, ...], pick: int, known: bool = True) -> None:
         self.actions = actions
-        self.known = known  # are these the actions of the rules? what comes from a file is compared when first visited
-        self.regret = [0.0] * len(actions)  # of values, where strategies are pure
+        self.known = known  # whether these are the rules' actions; those from a file are compared at the first visit
+        self.regret = [0.0] * len(actions)  # sums of values if strategies are pure
         self.average = [0.0] * len(actions)
         self.pick = pick
 
@@ -67,7 +67,7 @@ class Estimate(NamedTuple):
 
 
 class OnTheFly:
-    """Walks over a game's rules; counts the histories it enters."""
+    """Walks over the rules of a game, which count the histories they enter."""
 
     def __init__(self, game: Game, seed: int) -> None:
         self.game, self.name, self.nodes = game, name_of(game), 0
@@ -76,42 +76,42 @@ class OnTheFly:
         self.watch = Watch(self.name)
 
     def copy(self) -> OnTheFly:
-        """The same walker, with random numbers of its own from here on."""
+        """Return a copy of the walker, with its own random numbers from here on."""
         twin = OnTheFly(self.game, 0)
         twin.nodes, twin._constant = self.nodes, self._constant
         twin._random.setstate(self._random.getstate())
         return twin
 
     def random_state(self) -> npt.NDArray[np.uint32]:
-        """Where the random numbers stand: that of the Mersenne twister."""
+        """Return the state of the random numbers, a Mersenne twister."""
         return np.array(self._random.getstate()[1], dtype=np.uint32)
 
     def set_random_state(self, state: npt.NDArray[Any]) -> None:
-        """The opposite of ``random_state``."""
+        """Restore a state of the random numbers from ``random_state``."""
         self._random.setstate((3, tuple(int(x) for x in state), None))
 
     def first_choices(self) -> tuple[int, tuple[str, ...]]:
-        """Who moves first, and what can be done."""
+        """Return who moves first, and the first actions."""
         with deep_recursion():
             history = self.game.root()
             mover = checked_mover(self.name, self.game.mover(history), lambda: f"history {quoted(history)}")
             return mover, checked_actions(self.name, self.game.actions(history), lambda: f"history {quoted(history)}")
 
     def entry(self, memory: dict[str, InfosetRecord], history: History) -> InfosetRecord:
-        """The infoset of a history, made at the first visit with a random action to play."""
+        """Return the infoset of a history, which is created at the first visit with a random pure action."""
         label = self.label(history)
-        found = memory.get(label)
-        if found is None:
+        entry = memory.get(label)
+        if entry is None:
             checked_label(self.name, label, lambda: f"history {quoted(history)}")
             actions = self.actions(history)
             if len(set(actions)) != len(actions):
-                place = f"history {quoted(history)}"
-                raise GameError(f"{self.name} repeats an action label at {place}; labels must differ.")
-            found = memory[label] = InfosetRecord(actions, self._random.randrange(len(actions)))
-        return found if found.known else self._compared(found, history)
+                location = f"history {quoted(history)}"
+                raise GameError(f"{self.name} repeats an action label at {location}; labels must differ.")
+            entry = memory[label] = InfosetRecord(actions, self._random.randrange(len(actions)))
+        return entry if entry.known else self._compared(entry, history)
 
     def _compared(self, entry: InfosetRecord, history: History) -> InfosetRecord:
-        """An infoset from a file, whose actions must be those of the rules."""
+        """Check that the actions of an infoset from a file are those of the rules, and return the infoset."""
         if entry.actions != self.actions(history):
             raise FormatError(
                 f"the actions at history {quoted(history)} are not those of the rules.", path="checkpoint"
@@ -120,12 +120,12 @@ class OnTheFly:
         return entry
 
     def arrive(self, history: History) -> tuple[int, History]:
-        """Through chance moves to where a player moves or the game ends: who moves, and the history."""
+        """Sample chance moves until a player moves or the game ends; return the mover and the history."""
         chances = 0
         while True:
             self.nodes += 1
-            if self.nodes % LOOK_EVERY == 0:
-                self._look(history, chances)
+            if self.nodes % CHECK_EVERY == 0:
+                self._check_length(history, chances)
             mover = self.game.mover(history)
             if type(mover) is not int:
                 mover = checked_mover(self.name, mover, lambda at=history: f"history {quoted(at)}")
@@ -141,12 +141,12 @@ class OnTheFly:
                 )
 
     def label(self, history: History) -> str:
-        """The mover's infoset."""
+        """Return the label of the mover's infoset."""
         label = self.game.infoset(history)
         return label if type(label) is str else checked_label(self.name, label, lambda: f"history {quoted(history)}")
 
     def actions(self, history: History) -> tuple[str, ...]:
-        """What can happen next: at least one thing."""
+        """Return the actions at a history: at least one."""
         actions = checked_actions(self.name, self.game.actions(history), lambda: f"history {quoted(history)}")
         if not actions:
             raise GameError(
@@ -156,7 +156,7 @@ class OnTheFly:
         return actions
 
     def pure(self, memory: Memory, player: int, history: History, weight: float) -> float:
-        """A walk of Pure MCCFR for ``player``: as ``reference.sampling.pure``."""
+        """Run a walk of Pure MCCFR for ``player``, as ``reference.sampling.pure``."""
         game, (mover, history) = self.game, self.arrive(history)
         if mover == TERMINAL:
             return self.payoff(history, player)
@@ -174,7 +174,7 @@ class OnTheFly:
         return played
 
     def external(self, memory: Memory, player: int, history: History, weight: float) -> float:
-        """A walk of external sampling for ``player``: as ``reference.sampling.external``."""
+        """Run a walk of external sampling for ``player``, as ``reference.sampling.external``."""
         game, (mover, history) = self.game, self.arrive(history)
         if mover == TERMINAL:
             return self.payoff(history, player)
@@ -192,7 +192,7 @@ class OnTheFly:
         return expected
 
     def outcome(self, memory: Memory, player: int, history: History, weight: float, scale: float = 1.0) -> float:
-        """A path of outcome sampling for ``player``: as ``reference.sampling.outcome``, without baselines."""
+        """Run a path of outcome sampling for ``player``, as ``reference.sampling.outcome`` without baselines."""
         game, (mover, history) = self.game, self.arrive(history)
         if mover == TERMINAL:
             return self.payoff(history, player)
@@ -213,7 +213,7 @@ class OnTheFly:
         return expected
 
     def respond(self, memory: Memory, answer: dict[str, InfosetRecord], player: int, history: History) -> float:
-        """As ``pure``, against the averages in ``memory``: ``answer`` learns a best response of ``player``."""
+        """Run a walk as ``pure``, against averages in ``memory``: ``answer`` learns a best response of ``player``."""
         game, (mover, history) = self.game, self.arrive(history)
         if mover == TERMINAL:
             return self.payoff(history, player)
@@ -229,10 +229,10 @@ class OnTheFly:
         return played
 
     def play(self, memory: Memory, answer: dict[str, InfosetRecord] | None, player: int) -> float:
-        """One game, for the payoff of ``player``: by the averages, or with ``answer`` in place of the player's own."""
+        """Play one game by the averages, or by ``answer`` for ``player``; return the payoff of ``player``."""
         game, history = self.game, self.game.root()
         for moves in count():
-            if moves % LOOK_EVERY == LOOK_EVERY - 1:
+            if moves % CHECK_EVERY == CHECK_EVERY - 1:
                 self.watch.look(moves, history, DEEPEST // 2)
             mover, history = self.arrive(history)
             if mover == TERMINAL:
@@ -243,19 +243,19 @@ class OnTheFly:
             else:
                 move = self.average_move(memory[mover], history)
             history = game.child(history, move)
-        raise AssertionError  # never: the line above goes on until the game ends
+        raise AssertionError  # unreachable: the loop continues until the game ends
 
     def mean_payoff(self, memory: Memory, answer: dict[str, InfosetRecord] | None, player: int, games: int) -> Estimate:
-        """What ``player`` earns over so many games."""
+        """Return the mean payoff of ``player`` over ``games`` games."""
         payoffs = [self.play(memory, answer, player) for _ in range(games)]
         mean = sum(payoffs) / games
         widest = max(map(abs, payoffs))
-        unit = widest if widest > HUGE else 1.0  # whose square is no number any more
+        unit = widest if widest > HUGE else 1.0  # its square would overflow
         spread = sum(((payoff - mean) / unit) ** 2 for payoff in payoffs) / max(games - 1, 1)
         return Estimate(mean, unit * (spread / games) ** 0.5)
 
     def average_move(self, memory: dict[str, InfosetRecord], history: History) -> str:
-        """A move drawn from the average strategy; any where the infoset was never visited."""
+        """Return a move drawn from the average strategy, or a uniform one at infosets that were never visited."""
         entry = memory.get(self.label(history))
         if entry is None or not any(entry.average):
             return self._random.choice(self.actions(history))
@@ -264,7 +264,7 @@ class OnTheFly:
         return self._random.choices(entry.actions, entry.average)[0]
 
     def chance(self, history: History) -> str:
-        """A chance move."""
+        """Return a random chance move at a history."""
         actions, odds = self.game.actions(history), self.game.probabilities(history)
         if not (type(actions) in PLAIN and type(odds) in PLAIN and _is_distribution(odds, len(actions))):
             actions = self.actions(history)
@@ -276,11 +276,11 @@ class OnTheFly:
                 )
         move = self._random.choices(actions, odds)[0]
         if type(move) is not str:
-            self.actions(history)  # refuses what is no text; OpenSpiel's labels are a kind of it
+            self.actions(history)  # raises if a label is not text; OpenSpiel's labels are a subclass of it
         return move
 
     def payoff(self, history: History, player: int) -> float:
-        """Of ``player``; payoffs that do not add up to one constant are refused."""
+        """Return the payoff of ``player``; raise GameError if payoffs do not sum to one constant."""
         paid: Any = self.game.payoff(history)
         if type(paid) is float and paid - paid == 0.0:  # finite
             return paid if player == 0 else -paid
@@ -295,8 +295,11 @@ class OnTheFly:
             )
         return first if player == 0 else -first
 
-    def _look(self, history: History, chances: int) -> None:
-        """Refuse a line of play without end before it takes all memory; ``chances``: moves of chance in a row."""
+    def _check_length(self, history: History, chances: int) -> None:
+        """Raise an error for an endless line of play before it takes all memory.
+
+        ``chances`` is the number of consecutive chance moves.
+        """
         moves, frame = chances, sys._getframe()  # pyright: ignore[reportPrivateUsage]
         while (frame := frame.f_back) is not None:
             moves += frame.f_code.co_name != "<listcomp>"
@@ -305,7 +308,7 @@ class OnTheFly:
 
 @contextmanager
 def deep_recursion() -> Generator[None]:
-    """Room for walks over long games."""
+    """Raise the recursion limit for walks over long games."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, DEEPEST))
     try:

@@ -47,7 +47,7 @@ from treeplex.engines.sequence.rules import (
 from treeplex.engines.sequence.tiles import laid, lanes, tiled
 from treeplex.errors import ParameterError, SolverError
 from treeplex.kernels.calls import RuleCall
-from treeplex.kernels.threads.crew import share
+from treeplex.kernels.threads.team import run_threads
 from treeplex.tensors import Tensors, leaves, restored
 from treeplex.updates import blocks
 from treeplex.updates.blocks import Earlier

@@ -15,7 +15,7 @@ from treeplex.engines.sequence.cpu.operators import gradient as take_gradient
 from treeplex.engines.sequence.cpu.tiled_evaluate import Plans, evaluate_tiles
 from treeplex.engines.sequence.learners import InTiles
 from treeplex.engines.sequence.partition import partitions
-from treeplex.kernels.threads.crew import share
+from treeplex.kernels.threads.team import run_threads
 
 CACHED: Final = 2**23  # largest amount of numbers in cached scratch: 64 MiB
 

@@ -1,4 +1,4 @@
-"""GPUs: is there one (``found``), kernels and what they are made of (``kernels``), streams and graphs (``graphs``).
+"""GPUs: detection (``device``), kernels and their parts (``kernels``), streams and graphs (``graphs``).
 
-Numba's CUDA modules are imported by whoever needs them, never with the package: without them everything else works.
+Numba's CUDA modules are imported only when needed, never with the package: without them everything else works.
 """

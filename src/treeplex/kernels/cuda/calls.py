@@ -1,6 +1,6 @@
-"""Rules (``updates.rule``) as parts of GPU kernels: their Python is compiled anew for the GPU, into the kernel.
+"""Rules (``updates.rule``) as parts of GPU kernels: their Python code is compiled for the GPU, into the kernel.
 
-Nothing catches what a rule raises there, and indices are not checked: rules are tried before, as plain Python.
+Exceptions of a rule are not caught there, and indices are not checked. Rules are tested before, as plain Python.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.kernels.cuda.kernels import SIMULATED, callee
 
-TOLERANCE: Final = 1e-6  # how far from one probabilities may add up: that of ``updates.rule``
+TOLERANCE: Final = 1e-6  # of the sum of probabilities, as in ``updates.rule``
 
 
 class Called(NamedTuple):
-    """What kernels are compiled for."""
+    """Compile-time properties of a rule."""
 
     update: Callable[..., None]
-    rows: int  # of memory
-    constants: bool  # does it take any?
-    actions: int  # at most, of an infoset
+    rows: int  # rows of memory
+    constants: bool  # whether the rule takes constants
+    actions: int  # largest number of actions of an infoset
 
 
 class Calls(NamedTuple):
-    """What kernels are handed, arrays on the GPU."""
+    """Arguments of kernels for a rule, arrays on the GPU."""
 
     constants: Any
-    astray: Any  # [1] the first iteration in which the rule left no probabilities, after which it is not called
+    astray: Any  # [1] the first iteration in which the rule left no distribution; it is not called afterwards
 
 
 def device_function(function: Callable[..., Any]) -> Any:
-    """A function of a user, or one compiled by Numba, as a part of kernels; so are those that it calls."""
+    """Compile a function of a user, or one compiled by Numba, as a part of kernels, with the functions it calls."""
     plain: Any = getattr(function, "py_func", function)
     if SIMULATED:
         return plain
@@ -46,17 +46,17 @@ def device_function(function: Callable[..., Any]) -> Any:
 
 
 def _compiled(thing: object) -> object:
-    """What a function refers to: other functions that Numba has compiled, for the GPU; and values as they are."""
+    """Return an object that a function refers to: compiled for the GPU if Numba has compiled it, else as it is."""
     return device_function(thing) if callable(thing) and hasattr(thing, "py_func") else thing
 
 
 @lru_cache(maxsize=64)
 def call_update(called: Called) -> Any:
-    """The part of kernels that updates one infoset: ``call(t, values, strategy, memory, count, calls)``.
+    """Build the part of kernels that updates one infoset: ``call(t, values, strategy, memory, count, calls)``.
 
-    ``values``, ``strategy`` [A] and ``memory`` [rows + 1, A] are float64 arrays of the thread's own, of which the first
-    ``count`` actions are of the infoset; a strategy of zeros stands for a uniform one. False if the rule was not
-    called, because it left no probabilities before.
+    ``values``, ``strategy`` [A] and ``memory`` [rows + 1, A] are float64 arrays of the thread. Their first
+    ``count`` actions belong to the infoset; a strategy of zeros stands for a uniform one. ``call`` returns False if the
+    rule was not called, because it left no distribution before.
     """
     apply, rows = device_function(called.update), called.rows
 

@@ -1,6 +1,6 @@
-"""Launches that are recorded once and replayed: a CUDA graph, by the driver's own functions.
+"""Launches that are recorded once and replayed: a CUDA graph, by functions of the driver.
 
-A launch from Python costs some 30 microseconds, a node of a graph one.
+A launch from Python costs about 30 microseconds, a node of a graph one.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final
 
-from treeplex.kernels.cuda.found import SIMULATED, NoDeviceError
+from treeplex.kernels.cuda.device import SIMULATED, NoDeviceError
 from treeplex.kernels.cuda.kernels import cuda
 
 NON_BLOCKING: Final = 1
-NO_TIMES: Final = 2  # of events
-RELAXED: Final = 2  # capture mode: only this stream is recorded, whatever else the process does
+NO_TIMES: Final = 2  # flag of events without timing
+RELAXED: Final = 2  # capture mode: only this stream is recorded, and other calls of the process are allowed
 
 
 class Stream:
-    """An order of launches; ``numba`` is how kernels are given it: ``kernel[blocks, threads, stream.numba]``."""
+    """A CUDA stream. Kernels get its attribute ``numba``: ``kernel[blocks, threads, stream.numba]``."""
 
     def __init__(self) -> None:
         self.numba: Any = 0
@@ -32,12 +32,12 @@ class Stream:
             self.numba = cuda.external_stream(self._handle.value)
 
     def wait(self) -> None:
-        """Until all is done that was launched."""
+        """Wait until everything launched on the stream is done."""
         if not SIMULATED:
             _call("cuStreamSynchronize", self._handle)
 
     def side_by_side(self, launches: Sequence[Callable[[Any], None]]) -> None:
-        """Launches that do not need each other, each given the stream it goes to; later ones wait for all of them."""
+        """Run independent launches, each called with its stream; later launches on this stream wait for all of them."""
         if SIMULATED or len(launches) == 1:
             for launch in launches:
                 launch(self.numba)
@@ -55,7 +55,7 @@ class Stream:
             _call("cuStreamWaitEvent", self._handle, done, 0)
 
     def recorded(self, launches: Callable[[], None]) -> Callable[[], None]:
-        """What ``launches`` launches on this stream, to be called any number of times; nothing is carried out yet.
+        """Record the launches of ``launches`` on this stream without running them; return a function that replays them.
 
         Kernels must have been compiled before: launch them once without work.
         """
@@ -97,4 +97,4 @@ def _driver() -> Any:
 def _call(name: str, *arguments: Any) -> None:
     code = getattr(_driver(), name)(*arguments)
     if code:
-        raise NoDeviceError(f"The CUDA driver refused {name} with error {code}; use backend='cpu'.")
+        raise NoDeviceError(f"The CUDA driver failed in {name} with error {code}; use backend='cpu'.")

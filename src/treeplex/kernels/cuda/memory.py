@@ -1,4 +1,4 @@
-"""Arrays on the GPU; under the simulator, arrays of NumPy."""
+"""Arrays on the GPU, or NumPy arrays under the simulator."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.kernels.cuda.found import SIMULATED
+from treeplex.kernels.cuda.device import SIMULATED
 from treeplex.kernels.cuda.kernels import BLOCK, cuda, kernel, real
 
 Array = npt.NDArray[Any]
@@ -17,21 +17,21 @@ Record = TypeVar("Record", bound=tuple[Any, ...])
 
 
 class DeviceArray(Protocol):
-    """An array on the device, as Numba has it."""
+    """An array of Numba on the device."""
 
     def copy_to_host(self) -> Array:
-        """A copy of it."""
+        """Return a copy in host memory."""
         ...
 
     def copy_to_device(self, ary: Array) -> None:
-        """Overwrite it."""
+        """Overwrite the array with a host array."""
         ...
 
-    def __getitem__(self, place: slice) -> DeviceArray: ...
+    def __getitem__(self, index: slice) -> DeviceArray: ...
 
 
 def send(array: Array) -> Any:
-    """A copy of an array on the device."""
+    """Return a copy of an array on the device."""
     if SIMULATED:
         return np.array(array)
     out = cuda.to_device(np.ascontiguousarray(array))
@@ -40,12 +40,12 @@ def send(array: Array) -> Any:
 
 
 def fetch(array: Array | DeviceArray) -> Array:
-    """A copy of an array of the device. What was launched before must be done: ``Stream.wait``."""
+    """Return a host copy of a device array. Earlier launches must be done: see ``Stream.wait``."""
     return array.copy() if isinstance(array, np.ndarray) else array.copy_to_host()
 
 
 def put(array: Array, into: Array | DeviceArray) -> None:
-    """Overwrite an array of the device, or the first numbers of it."""
+    """Overwrite a device array, or its first elements."""
     if isinstance(into, np.ndarray):
         into[: len(array)] = array
     else:
@@ -54,7 +54,7 @@ def put(array: Array, into: Array | DeviceArray) -> None:
 
 
 def sent(record: Record) -> Record:
-    """A named tuple of arrays with copies on the device."""
+    """Return a named tuple of arrays with copies on the device."""
     kind: Any = type(record)
     return kind(*(send(array) for array in record))
 
@@ -80,18 +80,18 @@ def _add(out: Array, total: Array, block: Array) -> None:
 
 
 def fade(array: Array, factor: float, stream: object) -> None:
-    """Multiply an array of the device, in place; whoever reads it next waits for the stream."""
+    """Multiply a device array by ``factor``, in place; the next reader must wait for the stream."""
     if len(array):
         _multiply[_blocks(array), BLOCK, stream](array, factor)
 
 
 def fold(total: Array, block: Array, below: float, stream: object) -> None:
-    """As ``updates.blocks.fold``, whose factor is ``below``; whoever reads the arrays next waits for the stream."""
+    """Fold a block as ``updates.blocks.fold`` with factor ``below``; the next reader must wait for the stream."""
     _fold[_blocks(total), BLOCK, stream](total, block, below)
 
 
 def add(out: Array, total: Array, block: Array, stream: object) -> None:
-    """``total`` + ``block`` into ``out``; whoever reads it next waits for the stream."""
+    """Write ``total`` + ``block`` to ``out``; the next reader must wait for the stream."""
     _add[_blocks(out), BLOCK, stream](out, total, block)
 
 

@@ -247,10 +247,10 @@ def run_passes(tables: PassArrays, streets: int, chances: tuple[float, float], w
     """
     more = True
     while more:
-        sync, mail = results_at(tables, 0).sync, results_at(tables, 0).mail
+        sync, wake_flags = results_at(tables, 0).sync, results_at(tables, 0).wake_flags
         more = _passes(tables, streets, chances, worker)
         if worker.thread == 0:
             await_all(sync, worker.threads)
             return
         leave_run(sync)
-        more = more and linger(mail, worker.thread)
+        more = more and linger(wake_flags, worker.thread)

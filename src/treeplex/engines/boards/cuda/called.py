@@ -17,8 +17,8 @@ import numpy as np
 
 from treeplex.engines.boards.arrays import ALL_LOCKED
 from treeplex.engines.boards.cuda import arrays as layout
+from treeplex.engines.boards.cuda.barrier import uint64
 from treeplex.engines.boards.cuda.common import closed, common, part, place_of, word
-from treeplex.engines.boards.cuda.meeting import uint64
 from treeplex.kernels.cuda.calls import Called, call_update
 from treeplex.kernels.cuda.kernels import cuda, kernel, tail, uint32
 from treeplex.updates.storage import STORAGES
@@ -111,4 +111,4 @@ def called_up(storage: str, locks: bool, called: Called) -> Any:
                 h = uint32(h + 1)
             n = uint32(n + 1)
 
-    return kernel(up, kept=False)
+    return kernel(up, cached=False)

@@ -12,8 +12,8 @@ import numpy as np
 
 from treeplex.engines.boards.arrays import ALL_LOCKED, FREE
 from treeplex.engines.boards.cuda import arrays as layout
-from treeplex.engines.boards.cuda.meeting import LANES, uint64
-from treeplex.kernels.cuda.kernels import SIMULATED, ask, callee, rule, select, uint32
+from treeplex.engines.boards.cuda.barrier import LANES, uint64
+from treeplex.kernels.cuda.kernels import SIMULATED, callee, prefetch, rule, select, uint32
 from treeplex.updates.rules import matched
 from treeplex.updates.storage import STORAGES
 
@@ -141,9 +141,9 @@ def fetching(storage: str) -> Any:
         if begin < end and uint32(uint32(h - 2 * lane) + first) < width:
             at = np.int64(uint32(a * width)) + np.int64(first) - np.int64(2 * lane)
             while a < end:
-                ask(numbers, at)
+                prefetch(numbers, at)
                 if both:
-                    ask(others, at)
+                    prefetch(others, at)
                 a, at = uint32(a + LANES // sectors), at + np.int64(LANES // sectors * width)
 
     return part(fetch)

@@ -1,1 +1,1 @@
-"""Compiled kernels."""
+"""Compiled kernels of walks over the history tree."""

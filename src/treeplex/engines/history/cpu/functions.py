@@ -23,7 +23,10 @@ def _learn(
     player: WalkingPlayer, opponent: WalkingPlayer, function: FunctionTable, visited: Index, pruning: Pruning, t: float,
     start: int, now: int,
 ) -> int:  # fmt: skip
-    """Values and next strategies of the infosets visited, from the bottom up; nothing responds, so it returns zero."""
+    """Compute values and next strategies of the visited infosets, from the bottom up.
+
+    Return zero, the number of nodes touched by best responses.
+    """
     first, parent = player.treeplex
     play, infosets, listed = player.tables.play, player.tables.infosets, player.scratch.visited
     rule, memory, scratch = function
@@ -59,5 +62,5 @@ def function_iterations(
     pruning: Pruning,
     turns: int,
 ) -> tuple[int, int, int]:
-    """As ``prune.walk_iterations``, with a rule that is called."""
+    """Run iterations as ``prune.walk_iterations`` does, with a rule that is called by its address."""
     return iterations(_learn, tree, players, functions, work, start, weight, pruning, turns)

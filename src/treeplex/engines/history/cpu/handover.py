@@ -1,9 +1,9 @@
-"""What walks over the history tree need to go on where iterations over arrays have come to.
+"""State that walks over the history tree need to continue a run of iterations over arrays.
 
-Regrets, sums of strategies and current strategies are theirs. Everything else follows from what the opponent has
-played: what own terminals have paid, the sums of reach, and from the bottom up the sums of values, W(J) = what an
-action has earned - its regret. Regrets that were forgotten (CFR+) tell nothing about that; then W(J) is what the
-average strategy would have earned, which is good enough for (10), and (9) needs differences only. Float64; no fastmath.
+Walks reuse regrets, sums of strategies and current strategies. Everything else follows from the opponent's past
+strategies: the payments of own terminals, the sums of reach and, from the bottom up, the sums of values. W(J) = the
+earnings of an action - its regret. Regrets of CFR+ do not contain this information, because CFR+ forgets. Then W(J) is
+computed from the average strategy, which is good enough for (10); (9) needs differences only. Float64; no fastmath.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from treeplex.kernels.jit import kernel
 
 @kernel
 def take_over(player: WalkingPlayer, opponent: WalkingPlayer, forgetful: bool, earned: Floats) -> None:
-    """Fill in the sums of one player; ``earned`` [S] is scratch. Both players' SUM and PLAYED are complete."""
+    """Fill in the sums of one player. ``earned`` [S] is scratch; SUM and PLAYED of both players must be complete."""
     (first, parent), (start, column, data) = player.treeplex, player.rows
     sequences, infosets, sequences_1 = player.tables.sequences, player.tables.infosets, opponent.tables.sequences
     size = len(earned)
@@ -53,8 +53,8 @@ def take_over(player: WalkingPlayer, opponent: WalkingPlayer, forgetful: bool, e
 
 @kernel
 def begin_prunings(player: WalkingPlayer, opponent: WalkingPlayer, pruning: Pruning, iteration: int) -> None:
-    """Begin whatever (10) promises, in every infoset, after that iteration: starts are free."""
+    """Begin all prunings that satisfy (10) after that iteration, in every infoset: starts are free."""
     infosets = np.uint64(len(player.treeplex.parent))
-    for place in range(infosets):
-        player.scratch.events[place] = infosets - np.uint64(1) - place
+    for position in range(infosets):
+        player.scratch.events[position] = infosets - np.uint64(1) - position
     revise(player, opponent, infosets, pruning, float(iteration), iteration, -1)

@@ -1,21 +1,21 @@
-"""Regret-based pruning with free starts, nested prunings that are kept, and partial best responses.
+"""Regret-based pruning with free starts, persistent nested prunings, and partial best responses.
 
-What is pruned and for how long is as in ``prune``, by (9) and (10) of Brown & Sandholm (2015). What differs is what a
-start and an end cost. Of every infoset J we know W(J) = TOTAL_VALUE, M(J) = TOTAL_REACH and, of every action, R =
-REGRET and OWN: what its own terminals (no own move in between) have paid. All of them are complete up to the *clock* of
-J: now, or the moment when the nearest pruned sequence above J was pruned. So a pruning begins without a look at what
-lies below. When it ends, everything below it is brought up to date, from the top down and back:
+The same sequences are pruned for as long as in ``prune``, by (9) and (10) of Brown & Sandholm (2015). The costs of a
+start and an end differ. Every infoset J has W(J) = TOTAL_VALUE and M(J) = TOTAL_REACH. Every action has R = REGRET and
+OWN, the payments of its own terminals (no own move in between). All of them are complete up to the *clock* of J:
+now, or the time when the nearest pruned sequence above J was pruned. A pruning therefore begins without visiting
+anything below. When it ends, everything below it is brought up to date, from the top down and back:
 
-    gain(q) = A[q] . played - OWN(q)                     what q's own terminals have paid since, then that of all below
-    M(J)    = ways[J] . played
+    gain(q) = A[q] . played - OWN(q)                     payments of q's own terminals since, then of all below
+    M(J)    = reach_rows[J] . played
     x(J)    = max of gain(q) over open q                 a best response to all that the opponent played since
     R(q)   += gain(q) - x(J),   W(J) += x(J)
 
-Of nested prunings only those are looked at for which (9) fails with x(J) counted in, in the same manner, first: with
-c(q) = R(q) + gain(q) - (W(J) - W(J) when q was pruned), x(J) = max(x(J), c(q)) and R(q) = c(q) - x(J). The others stay.
-An infoset that the opponent has not reached since is left out with all below it: nothing is due there. Why that is
-sound is told in ``docs/theory/regret-based-pruning.md``. Plain regret matching, CFR and CFR+. Float64; one thread; no
-fastmath.
+A nested pruning ends only if (9) fails with x(J) included. It is evaluated in the same manner, first: with c(q) =
+R(q) + gain(q) - (W(J) - W(J) when q was pruned), x(J) = max(x(J), c(q)) and R(q) = c(q) - x(J). The others continue.
+An infoset that the opponent has not reached since is skipped with all below it, because nothing can be due there. See
+``docs/theory/regret-based-pruning.md`` for why this is sound. Plain regret matching, CFR and CFR+. Float64; one thread;
+no fastmath.
 """
 
 from __future__ import annotations
@@ -32,20 +32,22 @@ from treeplex.engines.history.levels import Walked
 from treeplex.kernels.jit import Index, inlined, inlined_loop, kernel, uncounted_kernel
 from treeplex.updates.rules import positive, positive_sum, share_out
 
-OPEN, PRUNED, SEEN = 0, 1, 2  # of a sequence; the last: pruned until this response, which has looked at it
+OPEN, PRUNED, SEEN = 0, 1, 2  # states of a sequence; SEEN: pruned until this response, which has evaluated it
 
 
 @inlined_loop
-def _look_at(player: WalkingPlayer, opponent: WalkingPlayer, q: Index, count: Index, began: float, now: int) -> Index:
-    """What a sequence's terminals were paid since, and the infosets right below that the opponent has come to since.
+def _update_payments(
+    player: WalkingPlayer, opponent: WalkingPlayer, q: Index, count: Index, began: float, now: int
+) -> Index:
+    """Update the payments of a sequence's own terminals, and the infosets directly below that the opponent has reached.
 
-    These are listed from ``found[count]`` on, and brought up to date; returns where the list ends.
+    These infosets are listed in ``subtree`` from index ``count`` on. Return where the list ends.
     """
     (row_start, column, data), size, one = player.rows, np.uint64(len(player.tables.play)), np.uint64(1)
     sequences, infosets, met = player.tables.sequences, player.tables.infosets, opponent.tables.sequences
-    place, last = np.uint64(player.side.child_start[q]), np.uint64(player.side.child_start[q + one])
+    position, last = np.uint64(player.side.child_start[q]), np.uint64(player.side.child_start[q + one])
     row = np.uint64(q)
-    while True:  # the payoffs of q, then the ways to each infoset right below
+    while True:  # the row of payoffs of q, then that of the reach of each infoset directly below
         total, reached = 0.0, False
         for entry in range(np.uint64(row_start[row]), np.uint64(row_start[row + one])):
             other = np.uint64(column[entry])
@@ -60,21 +62,22 @@ def _look_at(player: WalkingPlayer, opponent: WalkingPlayer, q: Index, count: In
             infosets[below, layout.TOTAL_REACH] = total
             pass_to(player, below)
             player.scratch.stamp[below] = now
-            player.scratch.found[count] = below
+            player.scratch.subtree[count] = below
             count += one
-        if place == last:
+        if position == last:
             return count
-        row = size + np.uint64(player.side.child[place])
-        place += one
+        row = size + np.uint64(player.side.child[position])
+        position += one
 
 
 @inlined_loop
 def _settle_below(player: WalkingPlayer, opponent: WalkingPlayer, s: Index, base: Index, now: int) -> tuple[Index, int]:
-    """Bring all below a pruned sequence up to date, from ``found[base]`` on, but what is pruned there.
+    """Bring all below a pruned sequence up to date, except sequences pruned there.
 
-    Returns where the list of infosets ends, and how many nodes were looked at.
+    Infosets are listed in ``subtree`` from index ``base`` on. Return where the list ends, and the number of nodes
+    touched.
     """
-    first, pruned, found, one = player.treeplex.first, player.tables.pruned, player.scratch.found, np.uint64(1)
+    first, pruned, subtree, one = player.treeplex.first, player.tables.pruned, player.scratch.subtree, np.uint64(1)
     count, done, nodes = base, base, 0
     begin, end = s, s + one
     began = float(player.tables.since[s])
@@ -82,17 +85,17 @@ def _settle_below(player: WalkingPlayer, opponent: WalkingPlayer, s: Index, base
         for q in range(begin, end):
             if pruned[q] != PRUNED or q == s:
                 nodes += player.side.after[q]
-                count = _look_at(player, opponent, q, count, began, now)
+                count = _update_payments(player, opponent, q, count, began, now)
         if done == count:
             return count, nodes
-        begin = np.uint64(first[np.uint64(found[done])])
-        end = np.uint64(first[np.uint64(found[done]) + one])
+        begin = np.uint64(first[np.uint64(subtree[done])])
+        end = np.uint64(first[np.uint64(subtree[done]) + one])
         done += one
 
 
 @inlined_loop
 def _end(player: WalkingPlayer, s: Index, inside: bool) -> None:
-    """End a pruning, all below which is up to date; ``inside``: of another."""
+    """End a pruning after everything below it is up to date; ``inside``: whether it is inside another pruning."""
     sequences, gain, pruned = player.tables.sequences, player.scratch.paid, player.tables.pruned
     earned = player.tables.infosets[np.uint64(player.side.owner[s]), layout.TOTAL_VALUE]
     rise = gain[s] - (earned - player.tables.value_then[s])
@@ -106,9 +109,9 @@ def _end(player: WalkingPlayer, s: Index, inside: bool) -> None:
 
 @inlined_loop
 def _respond(player: WalkingPlayer, infoset: Index, pruning: Pruning, t: float, inside: bool) -> tuple[Index, float]:
-    """What the best response earns at an infoset ``inside`` of a pruning, and what is to be responded under first.
+    """Return the sequence to respond under first, and the best response's earnings at an infoset ``inside`` a pruning.
 
-    That is the first sequence for which (9) fails with it, or which has been pruned for long enough; 0: none is.
+    It is the first sequence for which (9) fails with these earnings, or whose pruning has expired; 0 if there is none.
     """
     first, gain, pruned, best = player.treeplex.first, player.scratch.paid, player.tables.pruned, player.side.best
     sequences, infosets, lowest = player.tables.sequences, player.tables.infosets, player.side.lowest
@@ -133,7 +136,7 @@ def _respond(player: WalkingPlayer, infoset: Index, pruning: Pruning, t: float, 
 
 @inlined_loop
 def _settle(player: WalkingPlayer, infoset: Index, most: float) -> None:
-    """Count what the best response earns at an infoset inside of a pruning."""
+    """Add the best response's earnings ``most`` at an infoset inside a pruning to its sums."""
     (first, parent), pruned, gain = player.treeplex, player.tables.pruned, player.scratch.paid
     sequences = player.tables.sequences
     for q in range(np.uint64(first[infoset]), np.uint64(first[infoset + np.uint64(1)])):
@@ -148,8 +151,8 @@ def _settle(player: WalkingPlayer, infoset: Index, most: float) -> None:
 
 
 @inlined_loop
-def _begin(player: WalkingPlayer, infoset: Index, pruning: Pruning, t: float, moment: int) -> None:
-    """Begin prunings where they are promising, which touches no node; regret matching over the rest."""
+def _begin(player: WalkingPlayer, infoset: Index, pruning: Pruning, t: float, pass_number: int) -> None:
+    """Begin promising prunings, which touches no node, and apply regret matching to the other actions."""
     (open_, width), begin = player.open, np.uint64(player.treeplex.first[infoset])
     play, sequences, infosets, pruned, limit, since, value_then, _, _ = player.tables
     best, lowest = player.side.best, player.side.lowest[infoset]
@@ -162,7 +165,7 @@ def _begin(player: WalkingPlayer, infoset: Index, pruning: Pruning, t: float, mo
         q = np.uint64(open_[free])
         regret, drift = regrets[q], reach * best[q] - value
         if rules.promising(pruning.threshold, pruning.fixed, total, regret, t, drift, best[q] - lowest):
-            pruned[q], since[q], value_then[q] = PRUNED, moment, value
+            pruned[q], since[q], value_then[q] = PRUNED, pass_number, value
             limit[q] = regret - drift
             strategy[q] = 0.0
     reopen(player, infoset)
@@ -173,31 +176,31 @@ def _begin(player: WalkingPlayer, infoset: Index, pruning: Pruning, t: float, mo
 def revise(
     player: WalkingPlayer, opponent: WalkingPlayer, events: Index, pruning: Pruning, t: float, start: int, now: int
 ) -> int:
-    """End and begin prunings where ``_learn`` saw cause, children first; returns nodes touched by best responses.
+    """End and begin prunings in the infosets of ``events``, children first; return nodes touched by best responses.
 
-    One loop for an infoset of ``events`` and for those below the sequences it responds under, one response inside the
-    other: a frame is a sequence, where its infosets begin in ``found`` and where they end.
+    One loop serves an infoset of ``events`` and those below the sequences it responds under, one response inside the
+    other. A frame is a sequence, and the begin and end of its infosets in ``subtree``.
     """
     zero, one = np.uint64(0), np.uint64(1)
-    listed, found, frames = player.scratch.events, player.scratch.found, player.scratch.frames
+    listed, subtree, frames = player.scratch.events, player.scratch.subtree, player.scratch.frames
     nodes = 0
     for event in range(np.uint64(events)):
-        height, wanted = zero, zero  # frames; the sequence to respond under next, 0: none
+        height, pending = zero, zero  # number of frames; the sequence to respond under next, 0: none
         while True:
-            if wanted > 0:  # down: what was paid and met since, by infosets that the opponent has reached since
+            if pending > 0:  # down: payments and reach since then, of infosets that the opponent has reached since
                 base = zero if height == 0 else np.uint64(frames[height - one, 2])
-                last, looked = _settle_below(player, opponent, wanted, base, now)
-                nodes += looked
-                frames[height, 0], frames[height, 1], frames[height, 2] = wanted, base, last
+                last, touched = _settle_below(player, opponent, pending, base, now)
+                nodes += touched
+                frames[height, 0], frames[height, 1], frames[height, 2] = pending, base, last
                 height += one
             if height > 0 and frames[height - one, 1] == frames[height - one, 2]:  # all below is up to date
                 height -= one
                 _end(player, np.uint64(frames[height, 0]), bool(height > 0))
             infoset = np.uint64(listed[event])
             if height > 0:
-                infoset = np.uint64(found[np.uint64(frames[height - one, 2]) - one])
-            wanted, most = _respond(player, infoset, pruning, t, bool(height > 0))
-            if wanted > 0:
+                infoset = np.uint64(subtree[np.uint64(frames[height - one, 2]) - one])
+            pending, most = _respond(player, infoset, pruning, t, bool(height > 0))
+            if pending > 0:
                 continue
             if height > 0:
                 _settle(player, infoset, most)
@@ -210,7 +213,7 @@ def revise(
 
 @inlined_loop
 def _learn_at(player: WalkingPlayer, infoset: Index, begin: Index, end: Index) -> tuple[float, bool]:
-    """Values, regrets and sums of an infoset; returns the positive regrets' sum, and whether any is negative."""
+    """Update value, regrets and sums of an infoset; return the sum of positive regrets, and whether any is negative."""
     sequences, infosets, play = player.tables.sequences, player.tables.infosets, player.tables.play
     open_, plus = player.open.sequence, player.rule.plus
     value = 0.0
@@ -235,7 +238,7 @@ def _learn_at(player: WalkingPlayer, infoset: Index, begin: Index, end: Index) -
 
 @inlined_loop
 def _has_cause(player: WalkingPlayer, infoset: Index, begins: bool, total: float, pruning: Pruning, t: float) -> bool:
-    """Is there cause to end a pruning or, if one ``begins`` at all, to begin one?"""
+    """Return whether a pruning must end or, if any ``begins`` at all, one may begin."""
     (open_, width), first, best = player.open, player.treeplex.first, player.side.best
     sequences, infosets, pruned = player.tables.sequences, player.tables.infosets, player.tables.pruned
     limit, since, lowest = player.tables.limit, player.tables.since, player.side.lowest[infoset]
@@ -260,9 +263,9 @@ def _has_cause(player: WalkingPlayer, infoset: Index, begins: bool, total: float
 
 @uncounted_kernel
 def _learn(player: WalkingPlayer, visited: Index, pruning: Pruning, t: float) -> Index:
-    """Values, regrets and next strategies of the infosets visited, from the bottom up.
+    """Compute values, regrets and next strategies of the visited infosets, from the bottom up.
 
-    Returns how many have cause to end or begin pruning: they are listed, children first, in ``events``.
+    Return the number of infosets with a reason to end or begin pruning. They are listed, children first, in ``events``.
     """
     play, sequences, first = player.tables.play, player.tables.sequences, player.treeplex.first
     regrets, strategy, (open_, width) = sequences[:, layout.REGRET], play[:, layout.STRATEGY], player.open
@@ -292,7 +295,7 @@ def _end_turn(
     start: int,
     now: int,
 ) -> int:
-    """What the player learns from the infosets visited; returns nodes touched by best responses."""
+    """Update a player from the visited infosets; return the nodes touched by best responses."""
     events = _learn(player, visited, pruning, t)
     nodes = 0
     if events > 0:
@@ -310,5 +313,5 @@ def nested_iterations(
     pruning: Pruning,
     turns: int,
 ) -> tuple[int, int, int]:
-    """As ``prune.walk_iterations``."""
+    """Run iterations as ``prune.walk_iterations`` does, with free starts of prunings."""
     return iterations(_end_turn, tree, players, (None, None), work, start, weight, pruning, turns)

@@ -1,12 +1,12 @@
 """CFR by walks over the history tree, with partial and regret-based pruning, for any strategy rule of ``rules``.
 
-A pruned sequence (I, a) is not entered at all, with everything below it. Meanwhile the sums of v(I) and of the
-counterfactual reach of I go on, and with them both sides of inequality (9) or (11); once it fails the sequence is
-revisited: one best response to the opponent's average over the skipped iterations counts as what was played below it
-(Brown & Sandholm 2015, section 4.1).
+Walks skip a pruned sequence (I, a) and everything below it. The sums of v(I) and of the counterfactual reach of I
+continue, and both sides of inequality (9) or (11) change with them. Once it fails the sequence is revisited: one best
+response to the opponent's average over the skipped iterations counts as the strategy that was played below it (Brown &
+Sandholm 2015, section 4.1).
 
-A strategy is computed anew where its infoset was visited, that is where its regrets may have changed; thresholds and
-rates are those of the last such iteration. Float64; one thread; no fastmath.
+Only visited infosets compute a new strategy, because only their regrets may have changed. Thresholds and rates are
+those of the last such iteration. Float64; one thread; no fastmath.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from treeplex.arrays import Floats
 from treeplex.engines.history import arrays as layout
 from treeplex.engines.history.arrays import Pruning, WalkingPlayer, Worklist
 from treeplex.engines.history.cpu import rules
-from treeplex.engines.history.cpu.sums import infosets_below, look_below, pass_to, reopen
+from treeplex.engines.history.cpu.sums import infosets_below, pass_to, reopen, update_payments
 from treeplex.engines.history.cpu.walk import iterations
 from treeplex.engines.history.levels import Walked
 from treeplex.kernels.jit import Index, inlined, inlined_loop, kernel, uncounted_kernel
@@ -26,9 +26,9 @@ from treeplex.updates.rules import positive, share_out
 
 @inlined_loop
 def _end_pruning(player: WalkingPlayer, s: Index, now: int, t: float) -> None:
-    """End the pruning of a sequence: count a best response to ``paid`` as what was played below it.
+    """End the pruning of a sequence: count a best response to ``paid`` as the strategy that was played below it.
 
-    The sums of v(I) count it, as those of reach do that ``look_below`` has brought up to date.
+    The sums of v(I) include it; ``update_payments`` has updated the sums of reach.
     """
     (first, parent), rule, below, paid = player.treeplex, player.rule, player.scratch.nested, player.scratch.paid
     _, sequences, infosets, pruned, _, _, value_then, _, inside_pruned = player.tables
@@ -47,8 +47,8 @@ def _end_pruning(player: WalkingPlayer, s: Index, now: int, t: float) -> None:
         if rules.thresholds(rule) and t > infosets[infoset, layout.SEEN]:
             missed = t - infosets[infoset, layout.SEEN]
             rules.observe(infosets, infoset, best / missed, missed)
-    for place in range(np.uint64(count)):
-        infoset = np.uint64(below[place])
+    for position in range(np.uint64(count)):
+        infoset = np.uint64(below[position])
         inside_pruned[infoset] = 0
         pass_to(player, infoset)
         player.scratch.stamp[infoset] = now
@@ -64,17 +64,17 @@ def _end_pruning(player: WalkingPlayer, s: Index, now: int, t: float) -> None:
 def _end_at(
     player: WalkingPlayer, opponent: WalkingPlayer, s: Index, ends: bool, now: int, t: float
 ) -> tuple[Index, int]:
-    """Look below a sequence, and end what is pruned at ``s`` itself or, before that begins, below it.
+    """Update payments below a sequence, and end prunings: of ``s`` itself or, before it begins to be pruned, below it.
 
-    Returns how many infosets are below, listed in ``found``, and how many nodes were looked at.
+    Return the number of infosets below, listed in ``subtree``, and the number of nodes touched.
     """
-    one, pruned, found, first = np.uint64(1), player.tables.pruned, player.scratch.found, player.treeplex.first
-    count = np.uint64(infosets_below(player, s, found))
-    look_below(player, opponent, s, count, now)
+    one, pruned, subtree, first = np.uint64(1), player.tables.pruned, player.scratch.subtree, player.treeplex.first
+    count = np.uint64(infosets_below(player, s, subtree))
+    update_payments(player, opponent, s, count, now)
     begin, end = s, s + one
     for step in range(one if ends else count):
         if not ends:
-            begin, end = np.uint64(first[np.uint64(found[step])]), np.uint64(first[np.uint64(found[step]) + one])
+            begin, end = np.uint64(first[np.uint64(subtree[step])]), np.uint64(first[np.uint64(subtree[step]) + one])
         for q in range(begin, end):
             if pruned[q] == 1:
                 _end_pruning(player, q, now, t)
@@ -82,15 +82,15 @@ def _end_at(
 
 
 @inlined_loop
-def _begin_pruning(player: WalkingPlayer, s: Index, count: Index, drift: float, moment: int) -> None:
-    """Prune an open sequence, below which are the first ``count`` infosets ``found``."""
+def _begin_pruning(player: WalkingPlayer, s: Index, count: Index, drift: float, pass_number: int) -> None:
+    """Prune an open sequence; the infosets below it are the first ``count`` of ``subtree``."""
     infoset = np.uint64(player.side.owner[s])
     play, sequences, infosets, pruned, limit, since, value_then, _, inside_pruned = player.tables
     for step in range(count):
-        inside_pruned[np.uint64(player.scratch.found[step])] = 1
+        inside_pruned[np.uint64(player.scratch.subtree[step])] = 1
     pruned[s] = 1
     reopen(player, infoset)
-    value_then[s], since[s] = infosets[infoset, layout.TOTAL_VALUE], moment
+    value_then[s], since[s] = infosets[infoset, layout.TOTAL_VALUE], pass_number
     regret = sequences[s, layout.REGRET]
     limit[s] = regret - drift
     play[s, layout.STRATEGY] = 0.0
@@ -98,7 +98,7 @@ def _begin_pruning(player: WalkingPlayer, s: Index, count: Index, drift: float, 
 
 @inlined_loop
 def _open_weights(player: WalkingPlayer, infoset: Index, eta: float) -> tuple[float, float]:
-    """The largest regret of an infoset's open actions and, for thresholds, what probabilities are shares of."""
+    """Return the largest regret of open actions and, with thresholds, the sum that normalises probabilities."""
     open_, begin = player.open.sequence, np.uint64(player.treeplex.first[infoset])
     end, sequences = begin + np.uint64(player.open.width[infoset]), player.tables.sequences
     highest, total = rules.largest_regret(sequences, open_, begin, end), 0.0
@@ -108,7 +108,7 @@ def _open_weights(player: WalkingPlayer, infoset: Index, eta: float) -> tuple[fl
 
 
 @inlined_loop
-def _is_worth_pruning(
+def _should_prune(
     player: WalkingPlayer,
     s: Index,
     pruning: Pruning,
@@ -116,7 +116,10 @@ def _is_worth_pruning(
     drift: float,
     t: float,
 ) -> bool:
-    """May an open sequence be pruned, and for long enough? ``weights``: eta, the threshold, and ``_open_weights``."""
+    """Return whether to prune an open sequence: whether it is allowed, and will last long enough.
+
+    ``weights`` are eta, the threshold, and the two numbers of ``_open_weights``.
+    """
     eta, least, highest, total = weights
     regret, spread = player.tables.sequences[s, layout.REGRET], _spread(player, s)
     bar = pruning.threshold * drift
@@ -127,7 +130,7 @@ def _is_worth_pruning(
 
 @inlined_loop
 def _spread(player: WalkingPlayer, s: Index) -> float:
-    """U(I, a) - L(I)."""
+    """Return U(I, a) - L(I) of a sequence."""
     return player.side.best[s] - player.side.lowest[np.uint64(player.side.owner[s])]
 
 
@@ -135,7 +138,7 @@ def _spread(player: WalkingPlayer, s: Index) -> float:
 def _revise(
     player: WalkingPlayer, opponent: WalkingPlayer, events: Index, pruning: Pruning, t: float, start: int, now: int
 ) -> int:
-    """End and begin pruning where ``_learn`` saw cause; returns nodes touched by best responses."""
+    """End and begin pruning in the infosets that ``_learn`` has listed; return nodes touched by best responses."""
     one, rule, first, best = np.uint64(1), player.rule, player.treeplex.first, player.side.best
     infosets, pruned, tables = player.tables.infosets, player.tables.pruned, player.tables
     nodes = 0
@@ -148,21 +151,21 @@ def _revise(
         highest, total = _open_weights(player, infoset, eta)
         for s in range(np.uint64(first[infoset]), np.uint64(first[infoset + one])):
             rise = reach * best[s]
-            drift = rise - value  # what (9) lets the regret rise, over all iterations so far
+            drift = rise - value  # the rise of the regret by (9), over all iterations so far
             ends, begins = False, False
             if pruned[s] == 1:
                 regret, skipped = tables.sequences[s, layout.REGRET], t - (tables.since[s] + 1) // 2
                 ends = rules.due(rule, eta, least, highest, total, tables.limit[s], rise, value)
                 ends = ends or rules.expired(pruning, regret, _spread(player, s), skipped)
             else:
-                begins = _is_worth_pruning(player, s, pruning, (eta, least, highest, total), drift, t)
+                begins = _should_prune(player, s, pruning, (eta, least, highest, total), drift, t)
             if not (ends or begins):
                 continue
-            count, looked = _end_at(player, opponent, s, ends, now, t)
-            nodes += looked
+            count, touched = _end_at(player, opponent, s, ends, now, t)
+            nodes += touched
             if ends:
                 highest, total = _open_weights(player, infoset, eta)
-                begins = _is_worth_pruning(player, s, pruning, (eta, least, highest, total), drift, t)
+                begins = _should_prune(player, s, pruning, (eta, least, highest, total), drift, t)
             if begins:
                 _begin_pruning(player, s, count, drift, 2 * start + now + 1)
                 highest, total = _open_weights(player, infoset, eta)
@@ -172,11 +175,11 @@ def _revise(
 
 @inlined_loop
 def _mark_responses(player: WalkingPlayer, visited: Index) -> None:
-    """In which of the infosets visited a best response is played: behind actions of regret at most -(U(I) - L(I))."""
+    """Mark the visited infosets that play a best response: those below actions of regret at most -(U(I) - L(I))."""
     play, sequences, responds = player.tables.play, player.tables.sequences, player.scratch.responds
     owner = player.side.owner
-    for place in range(np.uint64(visited)):
-        infoset = np.uint64(player.scratch.visited[place])
+    for position in range(np.uint64(visited)):
+        infoset = np.uint64(player.scratch.visited[position])
         s = np.uint64(player.treeplex.parent[infoset])
         above = np.uint64(max(owner[s], 0))
         low = sequences[s, layout.REGRET] <= -player.side.payoff_range[above]
@@ -186,7 +189,7 @@ def _mark_responses(player: WalkingPlayer, visited: Index) -> None:
 
 @inlined_loop
 def _value(player: WalkingPlayer, begin: Index, end: Index, responds: bool) -> float:
-    """The value of an infoset: of what is played, or of the best action."""
+    """Return the value of an infoset: that of the current strategy, or of the best action."""
     play, open_ = player.tables.play, player.open.sequence
     if responds:
         value = play[begin, layout.VALUE]
@@ -202,7 +205,7 @@ def _value(player: WalkingPlayer, begin: Index, end: Index, responds: bool) -> f
 
 @inlined_loop
 def _learn_at(player: WalkingPlayer, infoset: Index, begin: Index, end: Index, value: float) -> tuple[float, bool]:
-    """Regrets and sums of an infoset; returns the positive regrets' sum, and whether any is negative."""
+    """Update regrets and sums of an infoset; return the sum of positive regrets, and whether any is negative."""
     play, sequences, infosets = player.tables.play, player.tables.sequences, player.tables.infosets
     play[np.uint64(player.treeplex.parent[infoset]), layout.VALUE] += value
     total, negative = 0.0, False
@@ -222,7 +225,7 @@ def _learn_at(player: WalkingPlayer, infoset: Index, begin: Index, end: Index, v
 
 @inlined_loop
 def _has_cause(player: WalkingPlayer, infoset: Index, begins: bool, pruning: Pruning, t: float) -> bool:
-    """Regret matching: is there cause to end a pruning or, if one ``begins`` at all, to begin one?"""
+    """Return whether, with regret matching, a pruning must end or, if any ``begins`` at all, one may begin."""
     (open_, width), first, best = player.open, player.treeplex.first, player.side.best
     sequences, infosets, tables = player.tables.sequences, player.tables.infosets, player.tables
     begin, last = np.uint64(first[infoset]), np.uint64(first[infoset + np.uint64(1)])
@@ -244,10 +247,10 @@ def _has_cause(player: WalkingPlayer, infoset: Index, begins: bool, pruning: Pru
 
 @uncounted_kernel
 def _learn(player: WalkingPlayer, visited: Index, pruning: Pruning, t: float) -> Index:
-    """Values, regrets and next strategies of the infosets visited, from the bottom up.
+    """Compute values, regrets and next strategies of the visited infosets, from the bottom up.
 
-    Returns how many have cause to end or begin pruning: they are listed, children first, in ``events``. Thresholds move
-    with t, so with them (11) is to be looked at in every infoset visited, and strategies follow then.
+    Return the number of infosets with a reason to end or begin pruning. They are listed, children first, in ``events``.
+    Thresholds depend on t, so with them every visited infoset must evaluate (11), and strategies are computed then.
     """
     play, infosets, (open_, width) = player.tables.play, player.tables.infosets, player.open
     regrets, strategy = player.tables.sequences[:, layout.REGRET], play[:, layout.STRATEGY]
@@ -289,7 +292,7 @@ def _end_turn(
     start: int,
     now: int,
 ) -> int:
-    """What the player learns from the infosets visited; returns nodes touched by best responses."""
+    """Update a player from the visited infosets; return the nodes touched by best responses."""
     events = _learn(player, visited, pruning, t)
     nodes = 0
     if events > 0:
@@ -307,5 +310,5 @@ def walk_iterations(
     pruning: Pruning,
     turns: int,
 ) -> tuple[int, int, int]:
-    """One iteration for each of ``weight``; as ``walk.iterations``, with a rule that these kernels know."""
+    """Run one iteration per entry of ``weight``, as ``walk.iterations`` does, with a rule that is compiled in."""
     return iterations(_end_turn, tree, players, (None, None), work, start, weight, pruning, turns)

@@ -1,22 +1,22 @@
-"""How walks choose strategies, and when an action is worth pruning. Maths: ``engines.history.reference``.
+"""Rules by which walks choose strategies, and prune actions. Maths: ``engines.history.reference``.
 
 Regret matching prunes a sequence of negative regret until that could have become positive (Brown & Sandholm 2015):
 
     R(a) when pruning began + sum over the iterations since of (counterfactual reach of I) U(I, a) - v(I)  <=  0     (9)
 
-Theorem 1 guarantees m = floor(-R(a) / (U(I, a) - L(I))) iterations of that before anything is known of them.
+Theorem 1 guarantees, in advance, that this holds for m = floor(-R(a) / (U(I, a) - L(I))) iterations.
 
 With dynamic thresholding a sequence is pruned while its probability must be below the threshold (Brown, Kroer &
-Sandholm 2017), B being the left side of (9):
+Sandholm 2017), where B is the left side of (9):
 
     exp(eta B) / (exp(eta B) + sum over open actions b of exp(eta R(b)))  <  limit(I) / sqrt(t + 1)                 (11)
 
-and with regret matching while B+ / (B+ + sum over open b of R+(b)) is below the threshold of its own. The most likely
-action is played whatever the threshold, so nothing is pruned any longer once B is as large as the regret of all others.
+With regret matching it is pruned while B+ / (B+ + sum over open b of R+(b)) is below the threshold. The most likely
+action is always played, so a pruning ends once B is as large as the regret of every other action.
 
-Leaving the other pruned actions out of the sum makes the left side larger, so nothing is pruned for too long. Both
-begin to prune where at the drift so far more than ``threshold`` iterations will be skipped, (10). Parts of the kernels
-in ``prune``. Float64; no fastmath.
+The sum omits the other pruned actions. That makes the left side larger, so no pruning lasts too long. Both rules begin
+to prune if, at the drift so far, more than ``threshold`` iterations will be skipped, (10). Parts of the kernels in
+``prune``. Float64; no fastmath.
 """
 
 from __future__ import annotations
@@ -47,7 +47,10 @@ from treeplex.updates.rules import positive, positive_sum, share, share_out
 
 
 def thresholds(rule: WalkRule) -> bool:
-    """Are strategies thresholded? Known when a kernel is compiled, so that it has no trace of the other rules."""
+    """Return whether strategies are thresholded.
+
+    This is known when a kernel is compiled, so the kernel contains no code of the other rules.
+    """
     return not isinstance(rule, PlainRule)
 
 
@@ -58,29 +61,35 @@ def _thresholds(rule: Any) -> Callable[[Any], bool]:  # pyright: ignore[reportUn
 
 @inlined
 def next_regret(regret: float, gain: float, plus: bool) -> float:
-    """After an iteration with this instantaneous regret; CFR+ forgets a negative regret as soon as it rises."""
+    """Return the regret after an iteration with instantaneous regret ``gain``.
+
+    CFR+ forgets a negative regret as soon as it rises.
+    """
     return gain if plus and gain > 0.0 and regret <= 0.0 else regret + gain
 
 
 @inlined
 def revisited_regret(regret: float, gain: float, plus: bool) -> float:
-    """After iterations in which the sequence was pruned, whose instantaneous regrets add up to ``gain``.
+    """Return the regret after pruned iterations, whose instantaneous regrets sum to ``gain``.
 
-    CFR+ forgets a negative regret when it has risen meanwhile, but only as far as zero: the sum of many would be more
-    than one iteration can bring, and the proof of the regret bound needs that.
+    CFR+ forgets a negative regret that has risen meanwhile, but only up to zero. The sum over many iterations would
+    exceed the gain of one iteration, which the proof of the regret bound does not allow.
     """
     return 0.0 if plus and gain > 0.0 and regret + gain < 0.0 else regret + gain
 
 
 @inlined
 def settled_regret(regret: float, after: float, plus: bool) -> float:
-    """Of a nested sequence that a response looked at: ``after`` is at most zero, and CFR+ forgets what has risen."""
+    """Return the regret of a nested sequence after a response: ``after``, at most zero.
+
+    CFR+ sets it to zero if it has risen.
+    """
     return 0.0 if plus and after > regret else after
 
 
 @inlined_loop
 def observe(infosets: Floats, i: Index, value: float, times: float) -> None:
-    """Mean and squares of v(I), which was ``value`` in each of the next ``times`` iterations."""
+    """Update mean and squares of v(I), which was ``value`` in each of the next ``times`` iterations."""
     if times > 0.0:
         seen = infosets[i, SEEN]
         off, part = value - infosets[i, MEAN], times / (seen + times)
@@ -91,7 +100,7 @@ def observe(infosets: Floats, i: Index, value: float, times: float) -> None:
 
 @inlined_loop
 def rate_and_threshold(rule: WalkRule, infosets: Floats, i: Index, t: float) -> tuple[float, float]:
-    """eta and limit(I) / sqrt(t + 1) after iteration ``t``; zero where the rule has none."""
+    """Return eta and limit(I) / sqrt(t + 1) after iteration ``t``; zero if the rule has none."""
     if not thresholds(rule):
         return 0.0, 0.0
     least = rule.limit[i] / math.sqrt(t + 1.0)
@@ -102,7 +111,7 @@ def rate_and_threshold(rule: WalkRule, infosets: Floats, i: Index, t: float) -> 
 
 @inlined_loop
 def largest_regret(sequences: Floats, open_: Ints, begin: Index, end: Index) -> float:
-    """Of an infoset's open actions."""
+    """Return the largest regret of an infoset's open actions."""
     best = -np.inf
     for free in range(begin, end):
         best = max(best, sequences[np.uint64(open_[free]), REGRET])
@@ -111,7 +120,7 @@ def largest_regret(sequences: Floats, open_: Ints, begin: Index, end: Index) -> 
 
 @inlined_loop
 def softmax_total(sequences: Floats, open_: Ints, begin: Index, end: Index, eta: float, best: float) -> float:
-    """Sum over the open actions of exp(eta (R - best))."""
+    """Return the sum of exp(eta (R - best)) over the open actions."""
     total = 0.0
     for free in range(begin, end):
         total += exp_below_zero((sequences[np.uint64(open_[free]), REGRET] - best) * eta)
@@ -122,7 +131,7 @@ def softmax_total(sequences: Floats, open_: Ints, begin: Index, end: Index, eta:
 def open_weight(
     rule: WalkRule, sequences: Floats, open_: Ints, begin: Index, end: Index, eta: float, best: float
 ) -> float:
-    """What the open actions' probabilities are shares of: exp(eta (R - best)) or R+, summed up."""
+    """Return the sum that normalises the probabilities of open actions: of exp(eta (R - best)), or of R+."""
     if rule.kind == MATCHING:
         return positive_sum(sequences[:, REGRET], begin, end, open_)
     return softmax_total(sequences, open_, begin, end, eta, best)
@@ -132,7 +141,7 @@ def open_weight(
 def choose(
     play: Floats, sequences: Floats, open_: Ints, begin: Index, end: Index, kind: int, eta: float, least: float
 ) -> None:
-    """Hedge or regret matching over the open actions, thresholded."""
+    """Set the thresholded strategy of Hedge or regret matching over the open actions."""
     best, total = largest_regret(sequences, open_, begin, end), 0.0
     for free in range(begin, end):
         s = np.uint64(open_[free])
@@ -154,7 +163,7 @@ def choose(
 
 @inlined_loop
 def next_strategy(player: WalkingPlayer, infoset: Index, t: float) -> None:
-    """The next strategy of an infoset after iteration ``t``, over the actions that are not pruned."""
+    """Set the next strategy of an infoset after iteration ``t``, over the actions that are not pruned."""
     play, sequences, (open_, width), rule = player.tables.play, player.tables.sequences, player.open, player.rule
     begin = np.uint64(player.treeplex.first[infoset])
     end = begin + np.uint64(width[infoset])
@@ -170,7 +179,10 @@ def next_strategy(player: WalkingPlayer, infoset: Index, t: float) -> None:
 def due(
     rule: WalkRule, eta: float, least: float, best: float, total: float, limit: float, rise: float, value: float
 ) -> bool:
-    """Must a sequence be pruned no longer? ``rise`` and ``value``: TOTAL_REACH times U(I, a), and TOTAL_VALUE."""
+    """Return whether the pruning of a sequence must end.
+
+    ``rise`` is TOTAL_REACH times U(I, a), and ``value`` is TOTAL_VALUE.
+    """
     if not thresholds(rule):
         return limit + rise > value
     bound = limit + (rise - value)
@@ -184,13 +196,16 @@ def due(
 
 @inlined
 def guaranteed(regret: float, spread: float) -> float:
-    """m of Theorem 1 for a negative regret; ``spread``: U(I, a) - L(I)."""
+    """Return m of Theorem 1 for a negative regret; ``spread`` is U(I, a) - L(I)."""
     return math.floor(-regret / spread) if spread > 0.0 else np.inf
 
 
 @inlined
 def expired(pruning: Pruning, regret: float, spread: float, skipped: float) -> bool:
-    """Has a pruning lasted for as many iterations as it may, whatever (9) says? ``regret``: when it began."""
+    """Return whether a pruning has reached its longest duration, even if (9) holds.
+
+    ``regret`` is the regret when it began.
+    """
     if pruning.longest > 0.0 and skipped >= pruning.longest:
         return True
     return pruning.fixed and skipped >= guaranteed(regret, spread)
@@ -200,9 +215,9 @@ def expired(pruning: Pruning, regret: float, spread: float, skipped: float) -> b
 def promising(
     threshold: float, fixed: bool, total: float, regret: float, t: float, drift: float, spread: float
 ) -> bool:
-    """May an action be pruned, and for long enough, by (10) or by Theorem 1?
+    """Return whether, with regret matching, an action may be pruned for long enough, by (10) or by Theorem 1.
 
-    Regret matching; ``total``: of the positive regrets beside it; ``drift``: TOTAL_REACH times U(I, a) - TOTAL_VALUE.
+    ``total`` is the sum of the other actions' positive regrets, ``drift`` is TOTAL_REACH times U(I, a) - TOTAL_VALUE.
     """
     if not (total > 0.0 and regret < 0.0 and -regret * t > threshold * drift):
         return False
@@ -213,7 +228,10 @@ def promising(
 def worthwhile(
     rule: WalkRule, eta: float, least: float, best: float, total: float, regret: float, t: float, bar: float
 ) -> bool:
-    """May an open action be pruned, and for long enough? ``bar``: Pruning.threshold times its drift so far."""
+    """Return whether an open action may be pruned for long enough.
+
+    ``bar`` is ``Pruning.threshold`` times its drift so far.
+    """
     if not thresholds(rule):
         return best > 0.0 and regret < 0.0 and -regret * t > bar
     if rule.kind == MATCHING:

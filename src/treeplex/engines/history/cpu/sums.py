@@ -1,7 +1,8 @@
-"""Sums of strategies that are passed down the treeplex only when needed, and what they say of a pruned sequence.
+"""Sums of strategies that are passed down the treeplex only when needed, and payments of pruned sequences.
 
-SUM of a sequence is complete once every infoset on the way has passed on what its parent sequence has gained since it
-last did. So an iteration costs nothing where nothing happens. Parts of the kernels in ``prune``. Float64; no fastmath.
+SUM of a sequence is complete once every infoset on the path to it has passed on the recent gains of its parent
+sequence. An iteration therefore costs nothing in parts of the tree that it does not visit. Parts of the kernels in
+``prune``. Float64; no fastmath.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from treeplex.kernels.jit import Index, inlined_loop, kernel
 
 @inlined_loop
 def pass_to(player: WalkingPlayer, infoset: Index) -> None:
-    """Pass on to an infoset's sequences what its parent sequence has gained since."""
+    """Pass the gains of an infoset's parent sequence, since the last time, on to the sequences of the infoset."""
     (first, parent), i = player.treeplex, np.uint64(infoset)
     play, sequences, infosets = player.tables.play, player.tables.sequences, player.tables.infosets
     begin, end = np.uint64(first[i]), np.uint64(first[i + np.uint64(1)])
@@ -30,7 +31,7 @@ def pass_down_to(player: WalkingPlayer, s: Index, now: int) -> None:
     owner, parent = player.side.owner, player.treeplex.parent
     stack, stamp = player.scratch.stack, player.scratch.stamp
     one, height, infoset = np.uint64(1), np.uint64(0), owner[s]
-    while infoset >= 0 and stamp[np.uint64(infoset)] != now:  # up to what is complete
+    while infoset >= 0 and stamp[np.uint64(infoset)] != now:  # up to an infoset that is complete
         stack[height] = infoset
         height += one
         infoset = owner[np.uint64(parent[np.uint64(infoset)])]
@@ -43,7 +44,7 @@ def pass_down_to(player: WalkingPlayer, s: Index, now: int) -> None:
 
 @kernel
 def complete_sums(treeplex: Treeplex, play: Floats, sequences: Floats, infosets: Floats) -> None:
-    """Pass on everything, from the top down."""
+    """Complete the sums of all sequences, from the top down."""
     first, parent = treeplex
     for infoset in range(np.uint64(len(parent))):
         begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + np.uint64(1)])
@@ -64,40 +65,40 @@ def reopen(player: WalkingPlayer, infoset: Index) -> None:
 
 
 @inlined_loop
-def infosets_below(player: WalkingPlayer, s: Index, found: Ints) -> Index:
-    """D(I, a): the infosets below a sequence, parents first, into ``found``; returns how many."""
+def infosets_below(player: WalkingPlayer, s: Index, subtree: Ints) -> Index:
+    """Write D(I, a), the infosets below a sequence, parents first, to ``subtree``; return their number."""
     first, child_start, child = player.treeplex.first, player.side.child_start, player.side.child
     count, done, one = np.uint64(0), np.uint64(0), np.uint64(1)
-    for place in range(np.uint64(child_start[np.uint64(s)]), np.uint64(child_start[np.uint64(s) + one])):
-        found[count] = child[place]
+    for position in range(np.uint64(child_start[np.uint64(s)]), np.uint64(child_start[np.uint64(s) + one])):
+        subtree[count] = child[position]
         count += one
     while done < count:
-        infoset = np.uint64(found[done])
+        infoset = np.uint64(subtree[done])
         done += one
         begin, end = np.uint64(first[infoset]), np.uint64(first[infoset + one])
-        for place in range(np.uint64(child_start[begin]), np.uint64(child_start[end])):
-            found[count] = child[place]
+        for position in range(np.uint64(child_start[begin]), np.uint64(child_start[end])):
+            subtree[count] = child[position]
             count += one
     return count
 
 
 @inlined_loop
-def look_below(player: WalkingPlayer, opponent: WalkingPlayer, s: Index, count: Index, now: int) -> None:
-    """What the opponent's play has paid the own terminals of ``s`` and of the first ``count`` infosets ``found`` below.
+def update_payments(player: WalkingPlayer, opponent: WalkingPlayer, s: Index, count: Index, now: int) -> None:
+    """Write payments under the opponent's play, since the last evaluation, to ``paid``.
 
-    Since it was last looked at, into ``paid``; TOTAL_REACH of those infosets is brought up to date; the sums of the
-    opponent are completed on the way.
+    They are those of the own terminals of ``s``, and of the first ``count`` infosets of ``subtree``. TOTAL_REACH of
+    these infosets is updated. So are the sums of the opponent's sequences that are needed.
     """
     (start, column, data), first = player.rows, player.treeplex.first
     child_start, child, infosets = player.side.child_start, player.side.child, player.tables.infosets
-    found, paid, paid_then = player.scratch.found, player.scratch.paid, player.tables.paid_then
+    subtree, paid, paid_then = player.scratch.subtree, player.scratch.paid, player.tables.paid_then
     met = opponent.tables.sequences
     one, sequences = np.uint64(1), np.uint64(len(paid))
     played = np.uint64(PLAYED if met.shape[1] > PLAYED else SUM)
     begin, end = np.uint64(s), np.uint64(s) + one
     for step in range(np.uint64(count) + one):
         for q in range(begin, end):
-            place, last = np.uint64(child_start[q]), np.uint64(child_start[q + one])
+            position, last = np.uint64(child_start[q]), np.uint64(child_start[q + one])
             row = np.uint64(q)
             while True:
                 total = 0.0
@@ -110,10 +111,10 @@ def look_below(player: WalkingPlayer, opponent: WalkingPlayer, s: Index, count: 
                     paid_then[q] = total
                 else:
                     infosets[row - sequences, TOTAL_REACH] = total
-                if place == last:
+                if position == last:
                     break
-                row = sequences + np.uint64(child[place])
-                place += one
+                row = sequences + np.uint64(child[position])
+                position += one
         if step < count:
-            begin = np.uint64(first[np.uint64(found[step])])
-            end = np.uint64(first[np.uint64(found[step]) + one])
+            begin = np.uint64(first[np.uint64(subtree[step])])
+            end = np.uint64(first[np.uint64(subtree[step]) + one])

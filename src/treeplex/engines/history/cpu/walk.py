@@ -1,10 +1,10 @@
-"""A walk over the history tree that enters only what can matter, and counts it.
+"""A walk over the history tree that enters only relevant nodes, and counts them.
 
-Nodes are entered level by level, each with the counterfactual reach of both players; a child is left out, without a
-look at it, where its sequence is pruned or where neither player's reach is positive (partial pruning). At a terminal
-both players' last sequences are paid, each by its own counterfactual reach; values of infosets follow from that over
-the treeplex, so there is no second pass over nodes. The order of nodes does not change which are entered; this one
-reads and writes memory in order. Float64; one thread; no fastmath.
+Nodes are entered level by level, each with the counterfactual reach of both players. A child is skipped, without a
+memory access, if its sequence is pruned or if neither player's reach is positive (partial pruning). A terminal pays the
+last sequences of both players, each times its own counterfactual reach. The treeplex then gives the values of infosets,
+so there is no second pass over nodes. The set of nodes entered does not depend on their order; this order reads and
+writes memory sequentially. Float64; one thread; no fastmath.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from treeplex.updates.turns import SIMULTANEOUS
 def pass_on(
     play: Floats, sequences: Floats, infosets: Floats, infoset: Index, above: Index, begin: Index, end: Index
 ) -> None:
-    """Pass on to an infoset's sequences what the sums of its parent sequence ``above`` have gained since."""
+    """Pass recent gains of the sums of the parent sequence ``above`` on to the sequences of an infoset."""
     gained = sequences[above, layout.SUM] - infosets[infoset, layout.PASSED]
     if gained != 0.0:
         infosets[infoset, layout.PASSED] = sequences[above, layout.SUM]
@@ -49,18 +49,18 @@ def pass_on(
 @inlined_loop
 def _enter_moves(
     tree: Walked, mover: WalkingPlayer, other: WalkingPlayer, sign: float,
-    nodes: tuple[Ints, Floats, Floats, Ints, Ints], place: Index, count: Index, met: Index, partial: bool, now: int,
+    nodes: tuple[Ints, Floats, Floats, Ints, Ints], position: Index, count: Index, met: Index, partial: bool, now: int,
 ) -> tuple[int, Index, Index]:  # fmt: skip
-    """Enter the children of the node at ``place`` of a worklist, in which the mover's columns come first.
+    """Enter the children of the node at ``position`` of a worklist whose columns begin with the mover's.
 
-    ``sign``: of payoffs, for the mover. Returns how many were entered, the length of the worklist, and how many of the
-    mover's infosets were met.
+    ``sign`` turns payoffs into those of the mover. Return the number of children entered, the length of the worklist,
+    and the number of the mover's infosets visited.
     """
     record, _, outcome = tree
     node, own_reach, other_reach, own_last, other_last = nodes
     play, infosets, one = mover.tables.play, mover.tables.infosets, np.uint64(1)
-    here, above, reach = np.uint64(node[place]), own_reach[place], other_reach[place]
-    before, last = np.uint64(own_last[place]), np.uint64(other_last[place])
+    here, above, reach = np.uint64(node[position]), own_reach[position], other_reach[position]
+    before, last = np.uint64(own_last[position]), np.uint64(other_last[position])
     infoset, first = np.uint64(record[here, INFOSET]), np.uint64(record[here, FIRST])
     begin, touched = np.uint64(record[here, CHILD]), 0
     if above > 0.0:
@@ -91,14 +91,20 @@ def _enter_moves(
 
 @inlined_loop
 def _enter_chance(
-    tree: Walked, first: WalkingPlayer, second: WalkingPlayer, work: Worklist, place: Index, count: Index, partial: bool
+    tree: Walked,
+    first: WalkingPlayer,
+    second: WalkingPlayer,
+    work: Worklist,
+    position: Index,
+    count: Index,
+    partial: bool,
 ) -> tuple[int, Index]:
-    """Enter what chance may do at ``place``; returns how many were entered, and the length of the worklist."""
+    """Enter the children of the chance node at ``position``; return their number and the length of the worklist."""
     record, probability, outcome = tree
     node, reach0, reach1, last0, last1 = work
-    here, one = np.uint64(node[place]), np.uint64(1)
-    before0, before1 = np.uint64(last0[place]), np.uint64(last1[place])
-    above0, above1, touched = reach0[place], reach1[place], 0
+    here, one = np.uint64(node[position]), np.uint64(1)
+    before0, before1 = np.uint64(last0[position]), np.uint64(last1[position])
+    above0, above1, touched = reach0[position], reach1[position], 0
     for child in range(np.uint64(record[here, CHILD]), np.uint64(record[here + one, CHILD])):
         below0, below1 = above0 * probability[child], above1 * probability[child]
         if partial and below0 == 0.0 and below1 == 0.0:
@@ -121,8 +127,8 @@ def enter(
 ) -> tuple[int, Index, Index]:
     """Enter the nodes that matter to ``who`` (0, 1, or 2 for both), in pass ``now``.
 
-    An infoset visited passes on what its parent sequence's sums have gained since it last did. Returns how many nodes
-    were entered and how many infosets of each player were visited.
+    A visited infoset passes on the gains of its parent sequence's sums since its last visit. Return the number of nodes
+    entered and, for each player, the number of infosets visited.
     """
     first, second = players
     node, reach0, reach1, last0, last1 = work
@@ -130,31 +136,31 @@ def enter(
     reach0[0] = 0.0 if who == 1 else 1.0  # a player who does not learn needs no counterfactual reach
     reach1[0] = 0.0 if who == 0 else 1.0
     zero, one = np.uint64(0), np.uint64(1)
-    place, count, touched, met0, met1 = zero, one, 1, zero, zero
-    while place < count:
-        mover = tree.record[np.uint64(node[place]), MOVER]
+    position, count, touched, met0, met1 = zero, one, 1, zero, zero
+    while position < count:
+        mover = tree.record[np.uint64(node[position]), MOVER]
         if mover == 0:
             own = node, reach0, reach1, last0, last1
-            entered, count, met0 = _enter_moves(tree, first, second, 1.0, own, place, count, met0, partial, now)
+            entered, count, met0 = _enter_moves(tree, first, second, 1.0, own, position, count, met0, partial, now)
         elif mover == 1:
             own = node, reach1, reach0, last1, last0
-            entered, count, met1 = _enter_moves(tree, second, first, -1.0, own, place, count, met1, partial, now)
+            entered, count, met1 = _enter_moves(tree, second, first, -1.0, own, position, count, met1, partial, now)
         else:
-            entered, count = _enter_chance(tree, first, second, work, place, count, partial)
+            entered, count = _enter_chance(tree, first, second, work, position, count, partial)
         touched += entered
-        place += one
+        position += one
     return touched, met0, met1
 
 
 @inlined
-def begin_turn(player: WalkingPlayer, opponent: WalkingPlayer, weight: float, moment: int) -> None:
-    """The player who learns plays with this weight in the average; the opponent's strategy is met once more."""
+def begin_turn(player: WalkingPlayer, opponent: WalkingPlayer, weight: float, pass_number: int) -> None:
+    """Count this pass: the learner's strategy with ``weight`` in its average, the opponent's as played once more."""
     player.tables.sequences[0, layout.SUM] += weight
     met = opponent.tables.sequences
     if met.shape[1] > layout.PLAYED:
         met[0, layout.PLAYED] += 1.0
     if met.shape[1] > layout.LAST:
-        met[0, layout.LAST] = moment
+        met[0, layout.LAST] = pass_number
 
 
 @inlined
@@ -163,10 +169,10 @@ def iterations(
     players: tuple[WalkingPlayer, WalkingPlayer], functions: tuple[FunctionTable, FunctionTable] | tuple[None, None],
     work: Worklist, start: int, weight: Floats, pruning: Pruning, turns: int,
 ) -> tuple[int, int, int]:  # fmt: skip
-    """One iteration for each of ``weight``, numbered from ``start + 1``; returns what was counted.
+    """Run one iteration per entry of ``weight``, numbered from ``start + 1``, and return three counts.
 
-    Nodes entered, nodes that responses looked at, and infosets visited, each as often as it was. ``end_turn``: what a
-    player learns from the infosets visited in iteration t; returns how many nodes best responses have looked at.
+    They are nodes entered, nodes touched by best responses, and infosets visited, with repetitions. ``end_turn``
+    updates a player from the infosets visited in iteration t, and returns the nodes that best responses touched.
     """
     nodes, responses, visits = 0, 0, 0
     first, second = players

@@ -1,1 +1,1 @@
-"""The same in NumPy: the specification."""
+"""Reference implementation of walks in NumPy: the specification of the kernels."""

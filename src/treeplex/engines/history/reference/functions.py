@@ -1,4 +1,4 @@
-"""A player of a walk whose rule is a function, in plain Python: what ``engines.history.cpu.functions`` must do."""
+"""A player of a walk whose rule is a function: the specification of ``engines.history.cpu.functions``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from treeplex.updates.rule import Rule
 
 @dataclass
 class FunctionLearner(PrunedLearner):
-    """One player, without pruning by regret: what it does not say itself is that of ``PrunedLearner``."""
+    """One player without regret-based pruning. Everything not overridden here is as in ``PrunedLearner``."""
 
     update: Rule
     constants: Floats
@@ -22,7 +22,7 @@ class FunctionLearner(PrunedLearner):
         self.memory = [self.update.initial(int(actions), self.constants) for actions in self.treeplex.actions]
 
     def learn(self, paid: Floats, reach: Floats, t: int) -> None:
-        """v(I) and the next strategy of the infosets that the opponent and chance come to, from the bottom up."""
+        """Compute v(I) and the next strategy of the infosets that the opponent and chance reach, from the bottom up."""
         strategies = self.ledger.strategy
         for infoset in reversed(range(self.treeplex.infosets)):
             if reach[infoset] == 0.0:
@@ -34,5 +34,5 @@ class FunctionLearner(PrunedLearner):
             strategies[own] = strategy
 
     def revise(self, reach: Floats, matrix: Floats, met: list[Floats], t: int) -> int:
-        """Nothing is pruned by regret."""
+        """Return 0, because nothing is pruned by regret."""
         return 0

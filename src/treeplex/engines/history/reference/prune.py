@@ -1,9 +1,9 @@
-"""CFR by walks over the history tree with pruning, as the papers tell it, for small games.
+"""CFR by walks over the history tree with pruning, as in the papers, for small games.
 
 Regret matching: Brown & Sandholm (2015). Hedge and regret matching with dynamic thresholding: Brown, Kroer & Sandholm
-(2017). Here everything is kept that the papers say could be kept: the opponent's strategy of every iteration, so that a
-best response to its average over the skipped ones needs no stored values; every value v(I), so that its variance is
-taken of the values themselves; and sums are complete after every iteration.
+(2017). This version stores everything that the papers say could be stored. It has the opponent's strategy of every
+iteration, so a best response to the average over the skipped ones needs no stored values. It has every value v(I), so
+the variance is computed from the values themselves. All sums are complete after every iteration.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from treeplex.updates.turns import SIMULTANEOUS
 
 @dataclass
 class Ledger:
-    """One player's books."""
+    """Regrets, sums and prunings of one player."""
 
     strategy: Floats  # [S]
     regret: Floats  # [S]
@@ -38,15 +38,15 @@ class Ledger:
     inside_pruned: Bytes  # [I] below a pruned sequence
     value: Floats  # [I] sum of v(I)
     reach: Floats  # [I] sum of the counterfactual reach
-    began: Ints  # [S] how many passes had been played when pruning began
-    began_at: Ints  # [S] after which iteration
-    value_then: Floats  # [S]
-    reach_then: Floats  # [S]
-    played: list[Floats] = field(default_factory=list[Floats])  # what the opponent met of this player, pass by pass
+    began: Ints  # [S] number of passes that had been played when pruning began
+    began_at: Ints  # [S] the iteration after which pruning began
+    value_then: Floats  # [S] ``value`` of the infoset when pruning began
+    reach_then: Floats  # [S] ``reach`` of the infoset when pruning began
+    played: list[Floats] = field(default_factory=list[Floats])  # plans that the opponent faced, pass by pass
 
 
 def ledger(treeplex: Treeplex, strategy: Floats) -> Ledger:
-    """Before the first iteration."""
+    """Return the ledger of a player before the first iteration."""
     regret, average, value_then, reach_then = (np.zeros(treeplex.sequences) for _ in range(4))
     value, reach = np.zeros(treeplex.infosets), np.zeros(treeplex.infosets)
     pruned, inside_pruned = (np.zeros(size, dtype=np.int8) for size in (treeplex.sequences, treeplex.infosets))
@@ -57,7 +57,7 @@ def ledger(treeplex: Treeplex, strategy: Floats) -> Ledger:
 
 
 class PrunedWalk:
-    """One traversal: nodes entered, what every sequence is paid, reach of every infoset; for both players."""
+    """One traversal: nodes entered and, for both players, payments of every sequence and reach of every infoset."""
 
     def __init__(
         self, tree: LevelTree, treeplexes: tuple[Treeplex, Treeplex], ledgers: tuple[Ledger, Ledger], partial: bool
@@ -67,7 +67,7 @@ class PrunedWalk:
         self.reach = [np.zeros(treeplex.infosets) for treeplex in treeplexes]
 
     def enter(self, node: int, reach: tuple[float, float], last: tuple[int, int]) -> None:
-        """A history, with the counterfactual reach and the last sequence of each player."""
+        """Enter a history, with the counterfactual reach and the last sequence of each player."""
         tree = self.tree
         self.touched += 1
         children = range(tree.child[node], tree.child[node + 1])
@@ -78,12 +78,12 @@ class PrunedWalk:
             return
         if mover >= 0:
             self.reach[mover][tree.infoset[node]] += reach[mover]
-        for place, child in enumerate(children):
+        for offset, child in enumerate(children):
             below, then = list(reach), list(last)
             if mover < 0:
                 below = [each * float(tree.probability[child]) for each in below]
             else:
-                then[mover] = int(tree.first[node]) + place
+                then[mover] = int(tree.first[node]) + offset
                 if self.ledgers[mover].pruned[then[mover]]:
                     continue
                 below[1 - mover] *= float(self.ledgers[mover].strategy[then[mover]])
@@ -94,87 +94,87 @@ class PrunedWalk:
 
 @dataclass
 class PrunedLearner:
-    """One player: the books, the values seen, how to choose and what to skip."""
+    """One player: the ledger, the values seen, the rule for strategies and the options of pruning."""
 
     treeplex: Treeplex
     side: PlayerPaths
     ledger: Ledger
     rule: WalkRule
     pruning: Pruning
-    values: list[list[float]] = field(init=False)  # of each infoset, one per iteration, as far as they are known
+    values: list[list[float]] = field(init=False)  # of each infoset, one per iteration up to the last known one
 
     def __post_init__(self) -> None:
         self.values = [[] for _ in range(self.treeplex.infosets)]
 
     @property
     def plain(self) -> bool:
-        """Regret matching without thresholds?"""
+        """Return whether the rule is regret matching without thresholds."""
         return isinstance(self.rule, PlainRule)
 
     def own(self, infoset: int) -> list[int]:
-        """An infoset's sequences."""
+        """Return the sequences of an infoset."""
         return list(range(self.treeplex.first[infoset], self.treeplex.first[infoset + 1]))
 
     def open(self, infoset: int) -> list[int]:
-        """Those that are not pruned."""
+        """Return the sequences of an infoset that are not pruned."""
         return [s for s in self.own(infoset) if not self.ledger.pruned[s]]
 
     def below(self, s: int) -> list[int]:
-        """D(I, a), parents first."""
-        found = [infoset for infoset in range(self.treeplex.infosets) if self.treeplex.parent[infoset] == s]
-        return sorted(found + [deeper for infoset in found for q in self.own(infoset) for deeper in self.below(q)])
+        """Return D(I, a), the infosets below a sequence, parents first."""
+        tops = [infoset for infoset in range(self.treeplex.infosets) if self.treeplex.parent[infoset] == s]
+        return sorted(tops + [deeper for infoset in tops for q in self.own(infoset) for deeper in self.below(q)])
 
     def eta(self, infoset: int, t: int) -> float:
-        """Hedge's rate after iteration t."""
+        """Return Hedge's learning rate after iteration t."""
         rule, seen = self.rule, self.values[infoset]
         squares = 0.0 if len(set(seen)) == 1 else float(np.var(seen)) * t
         return step_size(rule.kind, rule.log_actions[infoset], rule.payoff_range[infoset], squares, float(t))
 
     def least(self, infoset: int, t: int) -> float:
-        """The threshold of iteration t + 1."""
+        """Return the threshold of iteration t + 1."""
         return float(self.rule.limit[infoset]) / math.sqrt(t + 1.0)
 
     def choose(self, infoset: int, t: int) -> None:
-        """The strategy after iteration t over what is not pruned: Hedge or regret matching, thresholded or not."""
-        books, free = self.ledger, self.open(infoset)
+        """Set the strategy after iteration t over open actions: Hedge or regret matching, thresholded or not."""
+        ledger, free = self.ledger, self.open(infoset)
         if self.rule.kind == MATCHING:
-            shares = matched(books.regret[free])
+            shares = matched(ledger.regret[free])
         else:
-            weights = np.exp(self.eta(infoset, t) * (books.regret[free] - books.regret[free].max()))
+            weights = np.exp(self.eta(infoset, t) * (ledger.regret[free] - ledger.regret[free].max()))
             shares = weights / weights.sum()
-        books.strategy[self.own(infoset)] = 0.0
-        books.strategy[free] = shares if self.plain else cut(shares, self.least(infoset, t))
+        ledger.strategy[self.own(infoset)] = 0.0
+        ledger.strategy[free] = shares if self.plain else cut(shares, self.least(infoset, t))
 
     def responding(self) -> set[int]:
-        """Infosets where best responses are played: behind unplayed actions of regret at most -(U(I) - L(I))."""
-        books, found = self.ledger, set[int]()
+        """Return the infosets that play best responses: below unplayed actions of regret at most -(U(I) - L(I))."""
+        ledger, infosets = self.ledger, set[int]()
         for s in range(1, self.treeplex.sequences) if self.pruning.respond else ():
-            if not books.strategy[s] and books.regret[s] <= -self.side.payoff_range[self.side.owner[s]]:
-                found.update(self.below(s))
-        return found
+            if not ledger.strategy[s] and ledger.regret[s] <= -self.side.payoff_range[self.side.owner[s]]:
+                infosets.update(self.below(s))
+        return infosets
 
     def learn(self, paid: Floats, reach: Floats, t: int) -> None:
-        """v(I) and regrets, from the bottom up."""
-        books, responding = self.ledger, self.responding()
+        """Compute v(I) and regrets, from the bottom up."""
+        ledger, responding = self.ledger, self.responding()
         for infoset in reversed(range(self.treeplex.infosets)):
             if reach[infoset] == 0.0:
                 continue
             free = self.open(infoset)
-            mean = sum(float(books.strategy[s] * paid[s]) for s in free)
+            mean = sum(float(ledger.strategy[s] * paid[s]) for s in free)
             value = float(paid[free].max()) if infoset in responding else mean
             paid[self.treeplex.parent[infoset]] += value
-            books.value[infoset] += value
-            books.reach[infoset] += reach[infoset]
+            ledger.value[infoset] += value
+            ledger.reach[infoset] += reach[infoset]
             self.values[infoset] += [0.0] * (t - 1 - len(self.values[infoset])) + [value]
             for s in free:
                 gain = paid[s] - value
-                forget = self.rule.plus and gain > 0.0 and books.regret[s] <= 0.0
-                books.regret[s] = gain if forget else books.regret[s] + gain
+                forget = self.rule.plus and gain > 0.0 and ledger.regret[s] <= 0.0
+                ledger.regret[s] = gain if forget else ledger.regret[s] + gain
             if self.plain:
                 self.choose(infoset, t)
 
     def revise(self, reach: Floats, matrix: Floats, met: list[Floats], t: int) -> int:
-        """End and begin pruning, from the top down, and choose; returns nodes touched."""
+        """End and begin pruning, from the top down, and update strategies; return the nodes touched."""
         nodes = 0
         for infoset in range(self.treeplex.infosets):
             if reach[infoset] == 0.0 or self.ledger.inside_pruned[infoset]:
@@ -185,61 +185,61 @@ class PrunedLearner:
         return nodes
 
     def _reconsider(self, infoset: int, s: int, matrix: Floats, met: list[Floats], t: int) -> int:
-        books, looked = self.ledger, False
-        if books.pruned[s]:
+        ledger, touched = self.ledger, False
+        if ledger.pruned[s]:
             if not self._due(infoset, s, t):
                 return 0
             self.respond(s, matrix, met, t)
-            looked = True
+            touched = True
         if self.promising(infoset, s, t):
-            looked = True
+            touched = True
             for deeper in self.below(s):
                 for q in self.own(deeper):
-                    if books.pruned[q]:
+                    if ledger.pruned[q]:
                         self.respond(q, matrix, met, t)
-            books.inside_pruned[self.below(s)] = 1
-            books.pruned[s], books.began[s], books.began_at[s] = 1, len(met), t
-            books.value_then[s], books.reach_then[s] = books.value[infoset], books.reach[infoset]
-        return int(self.side.below[s]) if looked else 0
+            ledger.inside_pruned[self.below(s)] = 1
+            ledger.pruned[s], ledger.began[s], ledger.began_at[s] = 1, len(met), t
+            ledger.value_then[s], ledger.reach_then[s] = ledger.value[infoset], ledger.reach[infoset]
+        return int(self.side.below[s]) if touched else 0
 
     def promising(self, infoset: int, s: int, t: int) -> bool:
-        """Would more iterations be skipped than the threshold says, at the drift so far (10), or by Theorem 1?"""
-        books = self.ledger
-        drift = (books.reach[infoset] * self.side.best[s] - books.value[infoset]) / t
+        """Return whether more iterations than the threshold will be skipped, by the drift so far (10) or Theorem 1."""
+        ledger = self.ledger
+        drift = (ledger.reach[infoset] * self.side.best[s] - ledger.value[infoset]) / t
         enough = not self.pruning.fixed or self.guaranteed(s) > self.pruning.threshold
         return enough and self._room(infoset, s, t) > self.pruning.threshold * drift
 
     def guaranteed(self, s: int) -> float:
-        """m of Theorem 1."""
+        """Return m of Theorem 1."""
         spread = float(self.side.best[s] - self.side.lowest[self.side.owner[s]])
         return math.floor(-self.ledger.regret[s] / spread) if spread > 0.0 else math.inf
 
     def expired(self, s: int, t: int) -> bool:
-        """Has a pruning lasted as long as it may?"""
+        """Return whether a pruning has reached its longest duration."""
         pruning, skipped = self.pruning, t - self.ledger.began_at[s]
         return bool(0.0 < pruning.longest <= skipped or (pruning.fixed and skipped >= self.guaranteed(s)))
 
     def _due(self, infoset: int, s: int, t: int) -> bool:
-        """Could a pruned action be played by now: does (9) or (11) fail? Or has it been pruned for long enough?"""
-        books = self.ledger
+        """Return whether a pruning must end: (9) or (11) fails, so the action could be played, or it has expired."""
+        ledger = self.ledger
         if self.expired(s, t):
             return True
-        risen = (books.reach[infoset] - books.reach_then[s]) * self.side.best[s]
+        risen = (ledger.reach[infoset] - ledger.reach_then[s]) * self.side.best[s]
         if self.plain:
-            return bool(books.regret[s] + risen > books.value[infoset] - books.value_then[s])
-        rest = books.regret[self.open(infoset)]
-        bound = books.regret[s] + risen - (books.value[infoset] - books.value_then[s])
+            return bool(ledger.regret[s] + risen > ledger.value[infoset] - ledger.value_then[s])
+        rest = ledger.regret[self.open(infoset)]
+        bound = ledger.regret[s] + risen - (ledger.value[infoset] - ledger.value_then[s])
         if self.rule.kind == MATCHING:
             total = bound + np.maximum(rest, 0.0).sum()
             return bool(bound > 0.0 and (bound >= rest.max() or bound / total >= self.least(infoset, t)))
-        if bound >= rest.max():  # the most likely action is played whatever the threshold
+        if bound >= rest.max():  # the most likely action is always played
             return True
         eta = self.eta(infoset, t)
         weight = math.exp(eta * (bound - rest.max()))
         return bool(weight / (weight + np.exp(eta * (rest - rest.max())).sum()) >= self.least(infoset, t))
 
     def _room(self, infoset: int, s: int, t: int) -> float:
-        """How far the regret of an open action is from where it would be played; -inf where it may not be pruned."""
+        """Return how far the regret of an open action is from being played; -inf if it must not be pruned."""
         regret, rest = float(self.ledger.regret[s]), self.ledger.regret[self.open(infoset)]
         if self.plain:
             return -regret if (rest > 0.0).any() and regret < 0.0 else -math.inf
@@ -256,25 +256,25 @@ class PrunedLearner:
         return float(rest.max()) + math.log(least / (1.0 - least) * (total - weight)) / eta - regret
 
     def respond(self, s: int, matrix: Floats, met: list[Floats], t: int) -> None:
-        """End the pruning of ``s`` by one best response to all that the opponent played meanwhile."""
-        books, found = self.ledger, self.below(s)
-        paid = matrix @ np.sum(met[books.began[s] :], axis=0)
-        for infoset in reversed(found):
+        """End the pruning of ``s`` by one best response to all that the opponent has played since it began."""
+        ledger, infosets = self.ledger, self.below(s)
+        paid = matrix @ np.sum(met[ledger.began[s] :], axis=0)
+        for infoset in reversed(infosets):
             best = float(paid[self.own(infoset)].max())
-            books.regret[self.own(infoset)] += paid[self.own(infoset)] - best
+            ledger.regret[self.own(infoset)] += paid[self.own(infoset)] - best
             paid[self.treeplex.parent[infoset]] += best
-            books.value[infoset] += best
-            books.reach[infoset] = times(self.side.ways, infoset, np.sum(met, axis=0))
+            ledger.value[infoset] += best
+            ledger.reach[infoset] = times(self.side.reach_rows, infoset, np.sum(met, axis=0))
             missed = t - len(self.values[infoset])
             self.values[infoset] += [best / missed] * missed if missed else []
-        for infoset in found:
-            books.inside_pruned[infoset] = 0
+        for infoset in infosets:
+            ledger.inside_pruned[infoset] = 0
             self.choose(infoset, t)
-        risen = paid[s] - (books.value[self.side.owner[s]] - books.value_then[s])
-        books.regret[s] += risen
-        if self.rule.plus and risen > 0.0 and books.regret[s] < 0.0:
-            books.regret[s] = 0.0
-        books.pruned[s] = 0
+        risen = paid[s] - (ledger.value[self.side.owner[s]] - ledger.value_then[s])
+        ledger.regret[s] += risen
+        if self.rule.plus and risen > 0.0 and ledger.regret[s] < 0.0:
+            ledger.regret[s] = 0.0
+        ledger.pruned[s] = 0
 
 
 class WalkPlayer(Protocol):
@@ -282,32 +282,32 @@ class WalkPlayer(Protocol):
 
     @property
     def treeplex(self) -> Treeplex:
-        """Its infosets and sequences."""
+        """The player's infosets and sequences."""
         ...
 
     @property
     def ledger(self) -> Ledger:
-        """Its books."""
+        """The player's regrets, sums and prunings."""
         ...
 
     @property
     def pruning(self) -> Pruning:
-        """What it skips."""
+        """The player's options of pruning."""
         ...
 
     def learn(self, paid: Floats, reach: Floats, t: int) -> None:
-        """From a walk."""
+        """Learn from the payments and the reach of a walk."""
         ...
 
     def revise(self, reach: Floats, matrix: Floats, met: list[Floats], t: int) -> int:
-        """End and begin pruning; returns nodes touched."""
+        """End and begin pruning; return the nodes touched."""
         ...
 
 
 def walk_iterations(
     tree: LevelTree, matrices: Payoffs, players: tuple[WalkPlayer, WalkPlayer], start: int, weight: Floats, turns: int
 ) -> int:
-    """One iteration for each of ``weight``, numbered from ``start + 1``; returns nodes touched."""
+    """Run one iteration per entry of ``weight``, numbered from ``start + 1``; return the nodes touched."""
     nodes = 0
     treeplexes, ledgers = (players[0].treeplex, players[1].treeplex), (players[0].ledger, players[1].ledger)
     earned = [dense(matrices[player], treeplexes[1 - player].sequences) * (1 - 2 * player) for player in (0, 1)]
@@ -329,13 +329,13 @@ def walk_iterations(
 
 
 def times(matrix: Csr, row: int, vector: Floats) -> float:
-    """A row times a vector."""
+    """Return the product of a row and a vector."""
     entries = slice(matrix.start[row], matrix.start[row + 1])
     return float(matrix.data[entries] @ vector[matrix.column[entries]])
 
 
 def dense(matrix: Csr, columns: int) -> Floats:
-    """[rows, columns]."""
+    """Return the matrix as a dense array, [rows, columns]."""
     out = np.zeros((len(matrix.start) - 1, columns))
     for row in range(len(out)):
         entries = slice(matrix.start[row], matrix.start[row + 1])

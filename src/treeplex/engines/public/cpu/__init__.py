@@ -1,1 +1,1 @@
-"""Compiled kernels."""
+"""Compiled kernels of growing public trees."""

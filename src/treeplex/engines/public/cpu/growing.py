@@ -1,6 +1,6 @@
-"""Counterfactual regret minimization on a public tree that grows. Maths: ``engines.public.reference.growing``.
+"""Counterfactual regret minimization on a growing public tree. Maths: ``engines.public.reference.growing``.
 
-Hands side by side in rows; float64 throughout; sums in the order of the children; one thread; no fastmath.
+The hands of a row are adjacent. Float64; sums in the order of the children; one thread; no fastmath.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from treeplex.updates.rules import floored, positive, share
 
 @kernel
 def reach(nodes: Nodes, strategy: Floats, player: int, out: Floats) -> None:
-    """Each node's probability by ``player``'s own doing, hand by hand, from row 0 of ``out`` on, top-down."""
+    """Write the own reach of ``player`` at each node to ``out``, hand by hand, top-down from row 0."""
     parent, mover = nodes.parent, nodes.mover
     hands = np.uint64(out.shape[1])
     for n in range(np.uint64(1), np.uint64(len(parent))):
@@ -31,7 +31,7 @@ def reach(nodes: Nodes, strategy: Floats, player: int, out: Floats) -> None:
 
 @inlined
 def match(first: int, following: Ints, regret: Floats, total: Floats, actions: int, hands: int, out: Floats) -> None:
-    """Regret matching in rows of hands: the children from ``first`` on, whose positive regrets sum to ``total`` [H]."""
+    """Apply regret matching to the children from ``first`` on, whose positive regrets sum to ``total`` [H]."""
     c = first
     while c != NONE:
         at = np.uint64(c)
@@ -42,10 +42,10 @@ def match(first: int, following: Ints, regret: Floats, total: Floats, actions: i
 
 @kernel
 def learn(nodes: Nodes, tables: Floats, rows: Rows, player: int, scratch: Scratch, step: GrowingStep) -> None:
-    """Values of ``player``'s strategy bottom-up; regrets, sums, next strategy, and the opponent's average, in place.
+    """Compute values of ``player`` bottom-up, and update regrets, sums, next strategy and the opponent's average.
 
-    ``tables`` [2, K, H, H] are signed for each player. The average that takes part is the opponent's: what the player
-    has been playing against. One flat loop, because calls with so many arrays cost more than the sums.
+    ``tables`` [2, K, H, H] are signed for each player. The average is the opponent's, because that is the strategy that
+    the player faces. This is one flat loop, because calls with this many arrays cost more than the sums.
     """
     first, following, movers = nodes.child, nodes.sibling, nodes.mover
     regret, average, strategy, value, fold_out, earned = rows
@@ -108,7 +108,7 @@ def learn(nodes: Nodes, tables: Floats, rows: Rows, player: int, scratch: Scratc
 
 @kernel
 def rematch(nodes: Nodes, regret: Floats, strategy: Floats, begin: int, stop: int) -> None:
-    """Regret matching at the decisions from node ``begin`` to ``stop``, of regrets or of averages."""
+    """Apply regret matching to regrets or averages, at the decisions from node ``begin`` to ``stop``."""
     hands = regret.shape[1]
     total = np.empty(hands)
     for n in range(begin, stop):
@@ -127,7 +127,7 @@ def rematch(nodes: Nodes, regret: Floats, strategy: Floats, begin: int, stop: in
 
 @kernel
 def is_reached(scratch: Scratch, archived: Ints) -> bool:
-    """Does anybody reach a node whose subtree is on disk?"""
+    """Return whether a player reaches a node whose subtree is on disk."""
     for n in archived:
         for player in range(2):
             for h in range(scratch.values.shape[1]):
@@ -141,11 +141,11 @@ def iterate(
     nodes: Nodes, tables: Floats, rows: Rows, scratch: Scratch, archived: Ints, simultaneous: bool,
     done: int, upto: int, weight: float, linear: bool, floor: bool,
 ) -> int:  # fmt: skip
-    """Half iterations ``done`` to ``upto`` (two make one); stops before one that needs what is archived.
+    """Run half iterations ``done`` to ``upto`` (two make one iteration), and return the number done.
 
-    Both players learn in the first half of an iteration if they do so at once, else player 0, then player 1.
-    ``weight`` of every iteration, in averages and sums times its number if ``linear``; row 0 of the average adds them
-    up. Returns the halves done.
+    Both players learn in the first half of an iteration if ``simultaneous``, else player 0, then player 1. Every
+    iteration has ``weight``, times its number in averages and sums if ``linear``; row 0 of the average is their sum.
+    The loop stops before a half that reaches an archived node.
     """
     while done < upto:
         reach(nodes, rows.strategy, 0, scratch.reach[0])
@@ -170,17 +170,17 @@ def recover(
     nodes: Nodes, tables: Floats, rows: Rows, scratch: Scratch, player: int,
     heads: Floats, alternative: Floats, iterations: int,
 ) -> None:  # fmt: skip
-    """Play the recovery game of a subgame, rooted at row 0, for the player whose new move leads to it, by CFR+.
+    """Solve the recovery game of a subgame, rooted at row 0, for the player whose new move leads to it, by CFR+.
 
-    ``heads`` [H]: the opponent's share of equation (5), not divided by its sum. ``alternative`` [H]: the sum of the
-    player's values at the head, which the player may take instead of entering. The player plays against the
-    opponent's new strategy, and sums and averages weigh iterations by their number. The regret of a move of the player
-    in the recovery game is ``value`` of the move less ``earned`` where it is made; ``regret`` is cut off at zero.
+    ``heads`` [H] is the opponent's factor of equation (5), not divided by its sum. ``alternative`` [H] is the sum of
+    the player's values at the head, which the player gets by not entering. The player faces the opponent's new
+    strategy. Sums and averages weight iterations by their number. The regret of a move of the player in the recovery
+    game is ``value`` of the move minus ``earned`` of its decision; ``regret`` is cut off at zero.
     """
     hands = len(heads)
     enter, stay = np.zeros(hands), np.zeros(hands)  # regrets at the gate, cut off at zero
     for t in range(iterations):
-        weight = 2.0 * (t + 1) / (iterations + 1)  # they add up to the number of iterations
+        weight = 2.0 * (t + 1) / (iterations + 1)  # weights sum to the number of iterations
         step = GrowingStep(1.0, weight, True)
         for h in range(hands):
             scratch.reach[player, 0, h] = share(enter[h], enter[h] + stay[h], 2)
@@ -205,7 +205,7 @@ def recover(
 
 @kernel
 def subtree(nodes: Nodes, root: int, out: Ints) -> int:
-    """The nodes of a subtree into ``out``, depth-first; returns how many."""
+    """Write the nodes of a subtree to ``out``, depth-first; return their number."""
     out[0] = root
     count, n = 1, root
     while True:

@@ -1,8 +1,8 @@
 """Values as functions of a size, and their exact maxima. Maths: ``engines.public.reference.sizes``.
 
-With u = 1 + x, what a bet of size x between two sizes in the abstraction earns against an opponent who maps it to one
-of them, at random by the pseudo-harmonic mapping, is ``rise * u + level + fall / u``. Its maximum over an interval has
-a closed form, and so is that of a sum of such functions. float64; one thread; no fastmath.
+Consider a bet of size x between two sizes in the abstraction, and an opponent who maps it to one of them, at random by
+the pseudo-harmonic mapping. With u = 1 + x, its value is ``rise * u + level + fall / u``. The maximum over an interval
+has a closed form, and so has that of a sum of such functions. Float64; one thread; no fastmath.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from treeplex.kernels.jit import Index, kernel
 
 
 class Known(NamedTuple):
-    """What the moves in the abstraction earn: what sizes between theirs are judged by."""
+    """Values of the moves in the abstraction, from which values of sizes between theirs follow."""
 
     sizes: Floats  # [P]
     scales: Floats  # [P] payoff scales
     values: Floats  # [P, H]
     fold_out: Floats  # [P, H] the part that does not depend on the size
-    payoff_scale: tuple[float, float]  # of any size: a constant, and a factor of the size
+    payoff_scale: tuple[float, float]  # scale of a size: a constant, and a factor of the size
 
 
 @kernel
@@ -33,7 +33,7 @@ def between(
     low: float, high: float, fixed_low: float, slope_low: float, fixed_high: float, slope_high: float,
     payoff_scale: tuple[float, float],
 ) -> tuple[float, float, float]:  # fmt: skip
-    """``rise, level, fall`` between two known sizes, each of value ``fixed + slope * scale`` at the real scale."""
+    """Return ``rise, level, fall`` between two known sizes, with values ``fixed + slope * scale`` at the real scale."""
     a, b = 1.0 + low, 1.0 + high
     k = payoff_scale[0] - payoff_scale[1]
     p, q = fixed_low + slope_low * k, slope_low * payoff_scale[1]  # p + q u: mapped to the lower size
@@ -46,7 +46,7 @@ def between(
 
 @kernel
 def peak(rise: float, level: float, fall: float, low: float, high: float) -> tuple[float, float]:
-    """The maximum of ``rise * u + level + fall / u`` over low <= u <= high (both positive), and where it is."""
+    """Return the maximum of ``rise * u + level + fall / u`` over low <= u <= high (both positive), and its u."""
     best, at = rise * low + level + fall / low, low
     other = rise * high + level + fall / high
     if other > best:
@@ -62,9 +62,9 @@ def peak(rise: float, level: float, fall: float, low: float, high: float) -> tup
 
 @kernel
 def peak_of_sum(curves: Floats, low: float, high: float, cuts: Floats) -> tuple[float, float]:
-    """The maximum of a sum of positive parts of curves, [H, 3] each ``rise, level, fall``, and where it is.
+    """Return the maximum of a sum of positive parts of curves, [H, 3] each ``rise, level, fall``, and its u.
 
-    Between two neighbouring roots of the curves the same ones are positive, and their sum is a curve again. ``cuts``
+    Between two neighbouring roots the same curves are positive, and their sum is also a curve. ``cuts``
     [2 H + 2] is scratch.
     """
     count = 2
@@ -105,12 +105,12 @@ def respond(
     nodes: Nodes, tables: Floats, player: int, opponent: Floats, bounds: Floats, payoff_scale: tuple[float, float],
     whole: bool, values: Floats, fold_out: Floats, choice: Floats,
 ) -> None:  # fmt: skip
-    """A best response's counterfactual values, bottom-up, against the opponent's ``opponent`` [P, H] reach.
+    """Compute a best response's counterfactual values, bottom-up, against the reach ``opponent`` [P, H].
 
-    ``bounds`` [key, 2]: legal sizes. ``whole``: every legal size may be chosen, and the opponent maps it by the
-    pseudo-harmonic mapping; else only sizes in the abstraction. ``values`` and ``fold_out`` [P, H] are results, and
-    given at archived nodes. ``choice`` [P, H]: the best size at the player's nodes, UNSIZED where another action
-    is best.
+    ``bounds`` [key, 2] are the legal sizes. If ``whole``, every legal size may be chosen, and the opponent maps it by
+    the pseudo-harmonic mapping; else only sizes in the abstraction. ``values`` and ``fold_out`` [P, H] are results, and
+    arguments at archived nodes. ``choice`` [P, H] is the best size at the player's nodes, UNSIZED if another action is
+    best.
     """
     own, known = tables[player], Known(nodes.size, nodes.scale, values, fold_out, payoff_scale)
     hands = np.uint64(values.shape[1])
@@ -155,7 +155,7 @@ def respond(
 
 @kernel
 def curve(known: Known, lower: int, upper: int, h: int) -> tuple[float, float, float]:
-    """What hand ``h`` earns by a size between two known ones, as a curve; beyond the last one if one is NONE."""
+    """Return the value of hand ``h`` as a curve over sizes between two moves; beyond the last one if one is NONE."""
     sizes, scales, values, fold_out, payoff_scale = known
     one = upper if lower == NONE else lower
     fixed = fold_out[one, h]
@@ -169,7 +169,7 @@ def curve(known: Known, lower: int, upper: int, h: int) -> tuple[float, float, f
 
 @kernel
 def _fill(known: Known, lower: int, upper: int, n: Index, low: float, high: float, choice: Floats) -> None:
-    """Let every hand at ``n`` choose the best size from ``low`` to ``high``, if that beats what it has."""
+    """Let every hand at ``n`` choose the best size from ``low`` to ``high``, if it beats the hand's value so far."""
     if not low < high:
         return
     values = known.values
@@ -183,7 +183,7 @@ def _fill(known: Known, lower: int, upper: int, n: Index, low: float, high: floa
 
 @kernel
 def nearest(sizes: Floats, lower: int, upper: int, u: float) -> int:
-    """The one of two neighbouring moves that a size of u - 1 between them is most likely mapped to."""
+    """Return the one of two neighbouring moves to which a size of u - 1 between them is most likely mapped."""
     if min(lower, upper) == NONE:
         return max(lower, upper)
     a, b = 1.0 + sizes[lower], 1.0 + sizes[upper]
@@ -195,11 +195,11 @@ def best_sizes(
     nodes: Nodes, regret: Floats, value: Floats, fold_out: Floats, earned: Floats, norm: float, bounds: Floats,
     payoff_scale: tuple[float, float], needed: Floats, size: Floats, gain: Floats, closest: Ints,
 ) -> None:  # fmt: skip
-    """For every decision, the missing size that would be regretted most, and by how much, over all hands.
+    """Find, for every decision, the missing size with the largest excess regret, summed over hands.
 
-    The regret of size x at hand h is ``(value(x) - earned) / norm``; what counts is by how much it exceeds the largest
-    regret of an action in the abstraction. Results into ``size`` and ``gain`` [P]; ``gain`` is 0 where it is not
-    more than ``needed`` [P]. ``closest`` [P]: the move whose size the new one is most likely mapped to.
+    The regret of size x at hand h is ``(value(x) - earned) / norm``. Its excess is the amount above the largest regret
+    of an action in the abstraction, if positive. Results are written to ``size`` and ``gain`` [P]; ``gain`` is 0 unless
+    it exceeds ``needed`` [P]. ``closest`` [P] is the move to whose size the new one is most likely mapped.
     """
     hands = regret.shape[1]
     known = Known(nodes.size, nodes.scale, value, fold_out, payoff_scale)
@@ -248,7 +248,7 @@ def best_sizes(
 
 @kernel
 def regrets(nodes: Nodes, regret: Floats, largest: Floats, squares: Floats) -> None:
-    """For both players: the sum over infosets of the largest positive regret, and the sum of squared positive ones."""
+    """Write, for both players, the sum over infosets of the largest positive regret, and of squared positive ones."""
     largest[:] = 0.0
     squares[:] = 0.0
     for n in range(len(nodes.parent)):
@@ -269,9 +269,9 @@ def regrets(nodes: Nodes, regret: Floats, largest: Floats, squares: Floats) -> N
 
 @kernel
 def spans(nodes: Nodes, out: Floats, smallest: Floats) -> None:
-    """[P] histories of every node's subtree, and of the smallest one behind a sized move of the node.
+    """Write [P], the histories of every node's subtree, and of the smallest subtree below a sized move of the node.
 
-    ``out`` holds, at the start, histories that a node has elsewhere.
+    At the start, ``out`` holds histories of a node that are on disk.
     """
     smallest[:] = math.inf
     for back in range(len(nodes.parent)):

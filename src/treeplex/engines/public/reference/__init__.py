@@ -1,1 +1,1 @@
-"""The same in NumPy: the specification."""
+"""Reference implementation of growing public trees in NumPy: the specification of the kernels."""

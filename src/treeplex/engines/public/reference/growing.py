@@ -1,4 +1,4 @@
-"""Counterfactual regret minimization on a public tree that grows, what pays to add, and the recovery game."""
+"""Counterfactual regret minimization on a growing public tree, sizes worth adding, and the recovery game."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from treeplex.updates.reference import matched
 
 
 def children(nodes: Nodes, n: int) -> Iterator[int]:
-    """In order."""
+    """Yield the children of a node in order."""
     child = int(nodes.child[n])
     while child != NONE:
         yield child
@@ -24,14 +24,14 @@ def children(nodes: Nodes, n: int) -> Iterator[int]:
 
 
 def reach(nodes: Nodes, strategy: Floats, player: int, out: Floats) -> None:
-    """Each node's probability by ``player``'s own doing, hand by hand, from row 0 of ``out`` on, top-down."""
+    """Write the own reach of ``player`` at each node to ``out``, hand by hand, top-down from row 0."""
     for n in range(1, len(nodes.parent)):
         above = int(nodes.parent[n])
         out[n] = out[above] * (strategy[n] if nodes.mover[above] == player else 1.0)  # pi_i(ha) = pi_i(h) sigma(a)
 
 
 def learn(nodes: Nodes, tables: Floats, rows: Rows, player: int, scratch: Scratch, step: GrowingStep) -> None:
-    """Values of ``player``'s strategy bottom-up; regrets, sums, next strategy, and the opponent's average, in place."""
+    """Compute values of ``player`` bottom-up, and update regrets, sums, next strategy and the opponent's average."""
     opponent, values = scratch.reach[1 - player], scratch.values
     for n in range(len(nodes.parent) - 1, -1, -1):
         mover, below = int(nodes.mover[n]), list(children(nodes, n))
@@ -57,7 +57,7 @@ def learn(nodes: Nodes, tables: Floats, rows: Rows, player: int, scratch: Scratc
 
 
 def rematch(nodes: Nodes, regret: Floats, strategy: Floats, begin: int, stop: int) -> None:
-    """Take strategies from regrets at the decisions from node ``begin`` to ``stop``: in proportion to positive ones."""
+    """Apply regret matching at the decisions from node ``begin`` to ``stop``: in proportion to positive regrets."""
     for n in range(begin, stop):
         if nodes.mover[n] >= 0:
             below = list(children(nodes, n))
@@ -68,10 +68,10 @@ def iterate(
     nodes: Nodes, tables: Floats, rows: Rows, scratch: Scratch, archived: Ints, simultaneous: bool,
     done: int, upto: int, weight: float, linear: bool, floor: bool,
 ) -> int:  # fmt: skip
-    """Half iterations ``done`` to ``upto``: iteration t weighs ``weight``, times t in averages and sums if ``linear``.
+    """Run half iterations ``done`` to ``upto``, and return the number done.
 
-    Both players learn in the first half if ``simultaneous``, else player 0, then player 1. Returns the halves
-    done: it stops before one that reaches what is archived.
+    Iteration t has weight ``weight``, times t in averages and sums if ``linear``. Both players learn in the first half
+    if ``simultaneous``, else player 0, then player 1. The loop stops before a half that reaches an archived node.
     """
     while done < upto:
         for player in (0, 1):
@@ -88,7 +88,7 @@ def iterate(
 
 
 def regrets(nodes: Nodes, regret: Floats, largest: Floats, squares: Floats) -> None:
-    """For both players: the sum over infosets of max(R, 0) at its largest, and the sum of all max(R, 0) squared."""
+    """Write, for both players, the sum over infosets of the largest max(R, 0), and the sum of all max(R, 0) squared."""
     largest[:] = squares[:] = 0.0
     for n in np.flatnonzero(nodes.mover >= 0).tolist():
         positive = np.maximum(regret[list(children(nodes, n))], 0.0)
@@ -97,7 +97,7 @@ def regrets(nodes: Nodes, regret: Floats, largest: Floats, squares: Floats) -> N
 
 
 def spans(nodes: Nodes, out: Floats, smallest: Floats) -> None:
-    """[P] histories below every node, on top of what ``out`` holds, and below the smallest of its sized moves."""
+    """Add the number of histories below every node to ``out`` [P], and write that of its smallest sized move."""
     for n in range(len(nodes.parent) - 1, -1, -1):
         below = list(children(nodes, n))
         out[n] += nodes.deals[n] + sum(out[c] for c in below)
@@ -108,10 +108,10 @@ def best_sizes(
     nodes: Nodes, regret: Floats, values: Floats, fold_out: Floats, earned: Floats, norm: float, bounds: Floats,
     payoff_scale: tuple[float, float], needed: Floats, size: Floats, gain: Floats, closest: Ints,
 ) -> None:  # fmt: skip
-    """For every decision the size x with the largest sum over hands of max(r(x) - max(r(a), 0), 0) above ``needed``.
+    """Find, for every decision, the size x with the largest sum over hands of max(r(x) - max(r(a), 0), 0) > ``needed``.
 
-    r(x) is the regret of x against an opponent who maps it by the pseudo-harmonic mapping, or to the nearest size
-    where it lies beyond all of them; a runs over the actions in the abstraction.
+    r(x) is the regret of x against an opponent who maps it by the pseudo-harmonic mapping. A size beyond all sizes in
+    the abstraction is mapped to the nearest. a runs over the actions in the abstraction.
     """
     gain[:] = 0.0
     for n in np.flatnonzero((nodes.mover >= 0) & (nodes.key != NONE)).tolist():
@@ -137,7 +137,7 @@ def _excess(
     nodes: Nodes, values: Floats, fold_out: Floats, level: Floats, lower: int, upper: int,
     payoff_scale: tuple[float, float], x: float,
 ) -> Floats:  # fmt: skip
-    """[H] by how much size x, between two in the abstraction or beyond the last, is worth more than ``level``."""
+    """Return [H], the value above ``level`` of size x, which is between two in the abstraction or beyond the last."""
     one, other = (lower, upper) if NONE not in (lower, upper) else (max(lower, upper),) * 2
     slopes = [(values[c] - fold_out[c]) / nodes.scale[c] for c in (one, other)]
     if one == other:
@@ -148,21 +148,21 @@ def _excess(
 
 
 def _summits(excess: Callable[[float], Floats], low: float, high: float) -> list[float]:
-    """Sizes from ``low`` to ``high`` where the sum of positive parts may have its maximum.
+    """Return sizes from ``low`` to ``high`` at which the sum of positive parts may have its maximum.
 
-    Every hand's excess is a u + b + c / u with u = 1 + x: three sizes tell a, b and c. Between two neighbouring roots
-    the same hands count, and their sum has its summit at an end or where its slope a - c / u^2 is zero.
+    Every hand's excess is a u + b + c / u with u = 1 + x, so three sizes determine a, b and c. Between two neighbouring
+    roots the same hands count. Their sum has its maximum at an end, or where its slope a - c / u^2 is zero.
     """
     at = np.array([low, 0.5 * (low + high), high])
     curves = np.linalg.solve(np.stack([1.0 + at, np.ones(3), 1.0 / (1.0 + at)], axis=1), [excess(x) for x in at]).T
     roots = [root.real - 1.0 for curve in curves for root in np.roots(curve) if abs(root.imag) == 0.0]
     cuts = sorted([low, high, *(x for x in roots if low < x < high)])
-    found = list(cuts)
+    candidates = list(cuts)
     for begin, end in pairwise(cuts):
         a, _, c = curves[excess(0.5 * (begin + end)) > 0.0].sum(axis=0)
         if a < 0.0 and c < 0.0 and begin < np.sqrt(c / a) - 1.0 < end:
-            found.append(float(np.sqrt(c / a)) - 1.0)
-    return found
+            candidates.append(float(np.sqrt(c / a)) - 1.0)
+    return candidates
 
 
 def recover(
@@ -176,12 +176,12 @@ def recover(
     iterations: int,
     record: Callable[[float, Floats], None] | None = None,
 ) -> None:
-    """Play the recovery game of a subgame, rooted at row 0, for the player whose new move leads to it, by CFR+.
+    """Solve the recovery game of a subgame, rooted at row 0, for the player whose new move leads to it, by CFR+.
 
-    ``record`` is called with the weight of every iteration, out of ``iterations`` in all, and with the strategies that
-    the player plays against.
+    ``record`` is called with the weight of every iteration, ``iterations`` in total, and with the strategies that the
+    player faces.
     """
-    gate = np.zeros((2, len(heads)))  # regrets of staying out and of entering
+    gate = np.zeros((2, len(heads)))  # regrets of not entering and of entering
     for t in range(1, iterations + 1):
         weight = 2.0 * t / (iterations + 1)
         entering = matched(gate)[1]

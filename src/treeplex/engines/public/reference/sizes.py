@@ -1,10 +1,12 @@
-"""The value of a size between two in the abstraction, as the papers say it."""
+"""The value of a size between two in the abstraction, as in the papers."""
 
 from __future__ import annotations
 
 
 def pseudo_harmonic(low: float, high: float, size: float) -> float:
-    """The probability of mapping ``size`` to the lower of two sizes in the abstraction (Ganzfried & Sandholm 2013).
+    """Return the probability of mapping ``size`` to the lower of two sizes in the abstraction.
+
+    Ganzfried & Sandholm (2013):
 
         f(x) = (B - x) (1 + A) / ((B - A) (1 + x))
 
@@ -23,11 +25,11 @@ def value_between(
     payoff_scale: tuple[float, float],
     size: float,
 ) -> float:
-    """What ``size`` earns against an opponent who maps it to ``low`` or ``high``.
+    """Return the value of ``size`` against an opponent who maps it to ``low`` or ``high``.
 
-    Mapped to one of these, it earns ``fixed + slope * scale(size)``: the answers are those to that size, the stakes
-    those of the real one.
+    Mapped to one of these, its value is ``fixed + slope * scale(size)``: the opponent responds to that size, and the
+    stakes are those of the real one.
     """
     scale = payoff_scale[0] + payoff_scale[1] * size
-    share = pseudo_harmonic(low, high, size)
-    return share * (fixed_low + slope_low * scale) + (1.0 - share) * (fixed_high + slope_high * scale)
+    to_low = pseudo_harmonic(low, high, size)
+    return to_low * (fixed_low + slope_low * scale) + (1.0 - to_low) * (fixed_high + slope_high * scale)

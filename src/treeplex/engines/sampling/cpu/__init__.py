@@ -1,1 +1,1 @@
-"""Compiled kernels."""
+"""Compiled kernels of the samplers."""

@@ -1,4 +1,4 @@
-"""How many histories a game has left when some actions are taken out. One thread."""
+"""Number of histories of a game without some of its actions. One thread."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from treeplex.kernels.jit import kernel
 
 
 @kernel
-def histories(tree: SampleTree, kept: tuple[Bytes, Bytes]) -> int:
-    """Histories after the deal, over all deals, that only sequences with ``kept`` [S] not 0 lead to."""
+def histories(tree: SampleTree, allowed: tuple[Bytes, Bytes]) -> int:
+    """Return the number of histories after the deal, over all deals, on sequences whose ``allowed`` [S] is not 0."""
     packed, _, chances, _, hands = tree
     stack = np.empty(len(packed), dtype=np.uint64)
     count = 0
@@ -31,7 +31,7 @@ def histories(tree: SampleTree, kept: tuple[Bytes, Bytes]) -> int:
                 if actor == CHANCE_NODE:
                     goes = chances.probability[start + deal * width + k] > 0.0
                 else:
-                    mask = kept[0] if actor == ZERO else kept[1]
+                    mask = allowed[0] if actor == ZERO else allowed[1]
                     goes = mask[start + np.uint64(hands[actor, deal]) * width + k] != 0
                 if goes:
                     stack[height] = child + k

@@ -1,7 +1,7 @@
-"""What all samplers share: packed nodes, the deal, strategies from regrets, regrets that wait, and the order of walks.
+"""Common parts of samplers: packed nodes, the deal, strategies from regrets, logged regrets, and the order of walks.
 
-Maths: ``engines.sampling.reference.sampling``. Float64; one thread per stream; no fastmath. A walk keeps its own stack,
-because a recursive kernel would hand on its arrays at every node. No kernel here counts references to its arrays: two
+Maths: ``engines.sampling.reference.sampling``. Float64; one thread per stream; no fastmath. A walk has its own stack,
+because a recursive kernel would pass its arrays at every node. No kernel here counts references to its arrays: the two
 atomic additions per array and call took four fifths of the time.
 """
 
@@ -17,7 +17,7 @@ from numba.extending import overload
 from treeplex.arrays import Floats, Ints
 from treeplex.engines.sampling.arrays import MATCH, PURE, FunctionLog, RegretLog, SamplerArrays
 from treeplex.engines.sampling.columns import CHILD, FIRST, NEXT, NODE, ONE, WIDTH, ZERO
-from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
+from treeplex.engines.sampling.cpu.random import Counter, draw_move, uniform
 from treeplex.engines.sampling.tree import ACTOR_BITS, WIDTH_BITS, Longs
 from treeplex.kernels.calls import call_in_place
 from treeplex.kernels.jit import Index, inlined, inlined_loop, uncounted_kernel
@@ -32,20 +32,20 @@ TO_CHILD: Final = np.uint64(ACTOR_BITS + WIDTH_BITS)
 
 @inlined
 def unpacked(packed: Longs, node: Index) -> tuple[Index, Index, Index]:
-    """Of a packed node: who moves, how many moves there are, and the first child, or a terminal's table of outcomes."""
+    """Return who moves at a packed node, the number of moves, and the first child or a terminal's table of outcomes."""
     here = np.uint64(packed[node, NODE])
     return here & ANY_ACTOR, (here >> TO_WIDTH) & ANY_WIDTH, here >> TO_CHILD
 
 
 @inlined
-def dealt(threshold: Floats, alias: Ints, deals: Index, counter: Counter) -> Index:
-    """The deal of a walk, if there is more than one."""
-    return drawn(threshold, alias, ZERO, deals, counter) if deals > ONE else ZERO
+def draw_deal(threshold: Floats, alias: Ints, deals: Index, counter: Counter) -> Index:
+    """Draw the deal of a walk, if there is more than one."""
+    return draw_move(threshold, alias, ZERO, deals, counter) if deals > ONE else ZERO
 
 
 @uncounted_kernel
 def matched(regret: Floats, start: Index, width: Index, sigma: Floats, row: Index) -> float:
-    """Regret matching, into ``sigma[row]``; returns the sum of the positive regrets."""
+    """Apply regret matching, into ``sigma[row]``; return the sum of the positive regrets."""
     own = regret[start : start + width]
     total = positive_sum(own, ZERO, width, None)
     share_out(own, sigma[row], ZERO, width, None, total)
@@ -53,14 +53,14 @@ def matched(regret: Floats, start: Index, width: Index, sigma: Floats, row: Inde
 
 
 @inlined_loop
-def push(place: Longs, depth: Index, start: Index, width: Index, child: Index) -> None:
-    """Put a node on the stack, whose first move is to be tried."""
-    place[depth, FIRST], place[depth, WIDTH], place[depth, CHILD], place[depth, NEXT] = start, width, child, 0
+def push(stack: Longs, depth: Index, start: Index, width: Index, child: Index) -> None:
+    """Push a node onto the stack; its first move is next."""
+    stack[depth, FIRST], stack[depth, WIDTH], stack[depth, CHILD], stack[depth, NEXT] = start, width, child, 0
 
 
 @inlined
 def greatest(regret: Floats, start: Index, width: Index, counter: Counter) -> Index:
-    """The action of the greatest number, ties by chance: each further one replaces those before with equal odds."""
+    """Return the action of the largest regret or value; ties are broken uniformly at random."""
     best, move, ties = regret[start], ZERO, 1.0
     for k in range(ONE, width):
         r = regret[start + k]
@@ -74,7 +74,10 @@ def greatest(regret: Floats, start: Index, width: Index, counter: Counter) -> In
 
 
 def is_function(log: RegretLog) -> bool:
-    """Is the rule a function? Known when a kernel is compiled, so that it has no trace of the other rules."""
+    """Return whether the rule is a function.
+
+    This is known when a kernel is compiled, so the kernel contains no code of the other rules.
+    """
     return isinstance(log, FunctionLog)
 
 
@@ -88,7 +91,7 @@ def observe(
     regret: Floats, start: Index, width: Index, util: Floats, row: Index, mass: float, level: float, plus: bool,
     later: bool, log: RegretLog,
 ) -> None:  # fmt: skip
-    """R(a) <- R(a) + mass (v(a) - level), floored with ``plus``; with ``later``, the addition waits in ``log``.
+    """Add regrets: R(a) <- R(a) + mass (v(a) - level), floored with ``plus``; with ``later``, add them to ``log``.
 
     A rule that is a function learns from mass v(a), now or later.
     """
@@ -99,8 +102,8 @@ def observe(
     elif later:
         if log.seen[start] == 0:
             log.seen[start] = 1
-            place = np.uint64(log.filled[ZERO])
-            log.visited[place, FIRST], log.visited[place, WIDTH] = start, width
+            position = np.uint64(log.filled[ZERO])
+            log.visited[position, FIRST], log.visited[position, WIDTH] = start, width
             log.filled[ZERO] += 1
         for k in range(width):
             log.regret[start + k] += mass * (util[row, k] - (0.0 if is_function(log) else level))
@@ -111,7 +114,7 @@ def observe(
 
 @inlined_loop
 def learn(strategy: Floats, start: Index, width: Index, log: RegretLog) -> None:
-    """Let a function learn from the values in ``log``."""
+    """Call the rule with the values in ``log``, and clear them."""
     call_in_place(log.rule, log.iteration[ZERO], start, log.regret, strategy, start, log.memory, width)
     for s in range(start, start + width):
         log.regret[s] = 0.0
@@ -119,7 +122,7 @@ def learn(strategy: Floats, start: Index, width: Index, log: RegretLog) -> None:
 
 @uncounted_kernel
 def settle(regret: Floats, pick: Ints, rule: int, weight: float, plus: bool, log: RegretLog, counter: Counter) -> None:
-    """Add what waited, times ``weight``, and pick what to play where that is one action; ``log`` is emptied."""
+    """Add logged regrets times ``weight``, pick pure actions if the rule plays them, and empty ``log``."""
     for i in range(np.uint64(log.filled[ZERO])):
         start, width = np.uint64(log.visited[i, FIRST]), np.uint64(log.visited[i, WIDTH])
         log.seen[start] = 0
@@ -139,8 +142,8 @@ def settle(regret: Floats, pick: Ints, rule: int, weight: float, plus: bool, log
 
 
 @inlined
-def goes_on(logs: tuple[RegretLog, RegretLog]) -> bool:
-    """Begin another iteration, unless a rule has failed."""
+def begin_iteration(logs: tuple[RegretLog, RegretLog]) -> bool:
+    """Begin another iteration unless a rule has failed; return whether it begins."""
     if not is_function(logs[0]):
         return True
     logs[0].iteration[ZERO] += 1.0
@@ -150,27 +153,27 @@ def goes_on(logs: tuple[RegretLog, RegretLog]) -> bool:
 
 @inlined
 def iterations(walk: Callable[..., Any], options: tuple[float, ...], rule: int, batch: SamplerArrays) -> None:
-    """One iteration for each weight of ``batch``. ``options``: the walk's own numbers.
+    """Run one iteration per weight of ``batch``. ``options`` are the parameters of the walk.
 
-    Each player in turn: a deal is drawn, then one walk. With simultaneous updates regrets wait until both are over.
-    ``rule``: how a strategy comes from them.
+    For each player in turn, a deal is drawn and one walk is run. With simultaneous updates regrets are logged until
+    both walks are over. ``rule`` determines strategies from regrets.
     """
-    tree, pre_deal, (first, second), weights, shares, plus, turns, logs, frames, counter, nodes = batch
+    tree, pre_deal, (first, second), weights, average_weights, plus, turns, logs, frames, counter, nodes = batch
     threshold, alias = tree.chances.threshold, tree.chances.alias
     deals, later = np.uint64(tree.hands.shape[1]), turns == SIMULTANEOUS
     entered = 0
     for t in range(len(weights)):
-        if not goes_on(logs):
+        if not begin_iteration(logs):
             break
-        deal = dealt(threshold, alias, deals, counter)
+        deal = draw_deal(threshold, alias, deals, counter)
         entered += pre_deal
         entered += walk(
-            options, 0, deal, tree, first, second, weights[t], shares[t], plus, later, logs[0], frames, counter
+            options, 0, deal, tree, first, second, weights[t], average_weights[t], plus, later, logs[0], frames, counter
         )
-        deal = dealt(threshold, alias, deals, counter)
+        deal = draw_deal(threshold, alias, deals, counter)
         entered += pre_deal
         entered += walk(
-            options, 1, deal, tree, second, first, weights[t], shares[t], plus, later, logs[1], frames, counter
+            options, 1, deal, tree, second, first, weights[t], average_weights[t], plus, later, logs[1], frames, counter
         )
         if later:
             settle(first.regret, first.pick, rule, 1.0, plus, logs[0], counter)

@@ -1,7 +1,7 @@
-"""Walks that try every move of both players that somebody reaches: chance sampling, and Pure CFR.
+"""Walks over every move of both players that a player reaches: chance sampling, and Pure CFR.
 
-Chance moves are sampled, or all tried. A node is entered if a player whose opponent learns reaches it; instantaneous
-regrets wait in a log until the walk is over, because an infoset may be visited at many histories. Maths:
+Chance moves are sampled, or all evaluated. A node is entered if a player whose opponent learns reaches it. A log holds
+instantaneous regrets until the walk is over, because an infoset may be visited at many histories. Maths:
 ``engines.sampling.reference.sampling``. Float64; one thread per stream; no fastmath.
 """
 
@@ -13,8 +13,8 @@ from treeplex.arrays import Floats
 from treeplex.engines.sampling import columns
 from treeplex.engines.sampling.arrays import BOTH, MATCH, PURE, LearnerTable, SamplerArrays
 from treeplex.engines.sampling.columns import ONE, ZERO
-from treeplex.engines.sampling.cpu.frame import dealt, goes_on, matched, observe, push, settle, unpacked
-from treeplex.engines.sampling.cpu.random import drawn
+from treeplex.engines.sampling.cpu.frame import begin_iteration, draw_deal, matched, observe, push, settle, unpacked
+from treeplex.engines.sampling.cpu.random import draw_move
 from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE
 from treeplex.kernels.jit import Index, inlined_loop, uncounted_kernel
 from treeplex.updates.turns import SIMULTANEOUS
@@ -22,7 +22,7 @@ from treeplex.updates.turns import SIMULTANEOUS
 
 @uncounted_kernel
 def strategy(table: LearnerTable, start: Index, width: Index, rule: int, sigma: Floats, row: Index) -> None:
-    """What is played at an infoset, into ``sigma[row]``."""
+    """Write the strategy of an infoset to ``sigma[row]``."""
     total = 0.0
     if rule != PURE:
         total = matched(table.regret, start, width, sigma, row)
@@ -34,25 +34,25 @@ def strategy(table: LearnerTable, start: Index, width: Index, rule: int, sigma: 
 
 @inlined_loop
 def _reach_below(batch: SamplerArrays, top: Index, move: Index) -> tuple[float, float, float]:
-    """Both players' parts and chance's of the probability of coming below a move of the node on top of the stack."""
-    place, number, _, sigma = batch.frames
-    actor = np.uint64(place[top, columns.ACTOR])
+    """Return both players' and chance's factors of the reach below a move of the node on top of the stack."""
+    stack, number, _, sigma = batch.frames
+    actor = np.uint64(stack[top, columns.ACTOR])
     first, second, chance = (
         number[top, columns.REACH_0],
         number[top, columns.REACH_1],
         number[top, columns.REACH_CHANCE],
     )
     if actor == CHANCE_NODE:
-        return first, second, chance * batch.tree.chances.probability[np.uint64(place[top, columns.FIRST]) + move]
+        return first, second, chance * batch.tree.chances.probability[np.uint64(stack[top, columns.FIRST]) + move]
     p = sigma[top, move]
     return (first * p, second, chance) if actor == ZERO else (first, second * p, chance)
 
 
 @inlined_loop
 def _next_entered(batch: SamplerArrays, who: int, top: Index, move: Index) -> Index:
-    """The next move below which chance goes or somebody whose opponent learns; those before it count nothing."""
-    width, start = np.uint64(batch.frames.place[top, columns.WIDTH]), np.uint64(batch.frames.place[top, columns.FIRST])
-    if np.uint64(batch.frames.place[top, columns.ACTOR]) == CHANCE_NODE:
+    """Return the next move that chance, or a player whose opponent learns, may play; those before it count as zero."""
+    width, start = np.uint64(batch.frames.stack[top, columns.WIDTH]), np.uint64(batch.frames.stack[top, columns.FIRST])
+    if np.uint64(batch.frames.stack[top, columns.ACTOR]) == CHANCE_NODE:
         while move < width and batch.tree.chances.probability[start + move] <= 0.0:
             move += ONE
         return move
@@ -68,10 +68,10 @@ def _next_entered(batch: SamplerArrays, who: int, top: Index, move: Index) -> In
 
 @inlined_loop
 def _learn(batch: SamplerArrays, rule: int, who: int, top: Index) -> float:
-    """Log the regrets of the infoset on top of the stack, if its player learns; returns the value of the node."""
-    (place, number, util, sigma), tables, logs, plus = batch.frames, batch.tables, batch.logs, batch.plus
-    start, width = np.uint64(place[top, columns.FIRST]), np.uint64(place[top, columns.WIDTH])
-    actor, value = np.uint64(place[top, columns.ACTOR]), 0.0
+    """Log the regrets of the infoset on top of the stack if its player learns; return the value of the node."""
+    (stack, number, util, sigma), tables, logs, plus = batch.frames, batch.tables, batch.logs, batch.plus
+    start, width = np.uint64(stack[top, columns.FIRST]), np.uint64(stack[top, columns.WIDTH])
+    actor, value = np.uint64(stack[top, columns.ACTOR]), 0.0
     for k in range(width):
         value += sigma[top, k] * util[top, k]
     opposed = number[top, columns.REACH_1] if actor == ZERO else number[top, columns.REACH_0]
@@ -84,9 +84,11 @@ def _learn(batch: SamplerArrays, rule: int, who: int, top: Index) -> float:
 
 
 @uncounted_kernel
-def walk(batch: SamplerArrays, rule: int, sampled: bool, who: int, deal: Index, chance: float, share: float) -> None:
-    """One walk for ``who``: 0, 1, or both; ``share``: its weight in the averages."""
-    tree, _, tables, _, _, _, _, _, (place, number, util, sigma), counter, nodes = batch
+def walk(
+    batch: SamplerArrays, rule: int, sampled: bool, who: int, deal: Index, chance: float, average_weight: float
+) -> None:
+    """Run one walk for ``who``: 0, 1, or both; ``average_weight`` is its weight in the averages."""
+    tree, _, tables, _, _, _, _, _, (stack, number, util, sigma), counter, nodes = batch
     packed, factor, (probability, threshold, alias), outcome, hands = tree
     deals = np.uint64(hands.shape[1])
     node, depth, value, first, second = ZERO, ZERO, 0.0, 1.0, 1.0
@@ -102,7 +104,7 @@ def walk(batch: SamplerArrays, rule: int, sampled: bool, who: int, deal: Index, 
             if actor == CHANCE_NODE:
                 start += deal * width
                 if sampled:
-                    node = child + drawn(threshold, alias, start, width, counter)
+                    node = child + draw_move(threshold, alias, start, width, counter)
                     continue
             else:
                 start += np.uint64(hands[actor, deal]) * width
@@ -110,9 +112,9 @@ def walk(batch: SamplerArrays, rule: int, sampled: bool, who: int, deal: Index, 
                 strategy(table, start, width, rule, sigma, depth)
                 if reach > 0.0 and np.uint64(who) != actor:
                     for k in range(width):
-                        table.average[start + k] += share * chance * reach * sigma[depth, k]
-            push(place, depth, start, width, child)
-            place[depth, columns.ACTOR] = actor
+                        table.average[start + k] += average_weight * chance * reach * sigma[depth, k]
+            push(stack, depth, start, width, child)
+            stack[depth, columns.ACTOR] = actor
             number[depth, columns.REACH_0], number[depth, columns.REACH_1] = first, second
             number[depth, columns.REACH_CHANCE], number[depth, columns.MEAN] = chance, 0.0
             depth += ONE
@@ -120,10 +122,10 @@ def walk(batch: SamplerArrays, rule: int, sampled: bool, who: int, deal: Index, 
             break
         while depth > ZERO:  # up
             top = depth - ONE
-            start, width = np.uint64(place[top, columns.FIRST]), np.uint64(place[top, columns.WIDTH])
-            move, actor = np.uint64(place[top, columns.NEXT]), np.uint64(place[top, columns.ACTOR])
+            start, width = np.uint64(stack[top, columns.FIRST]), np.uint64(stack[top, columns.WIDTH])
+            move, actor = np.uint64(stack[top, columns.NEXT]), np.uint64(stack[top, columns.ACTOR])
             if arrived:
-                if actor == CHANCE_NODE:  # has more moves than there is room for: their mean is enough
+                if actor == CHANCE_NODE:  # it has more moves than there is room for, but their mean is enough
                     number[top, columns.MEAN] += probability[start + move] * value
                 else:
                     util[top, move] = value
@@ -131,8 +133,8 @@ def walk(batch: SamplerArrays, rule: int, sampled: bool, who: int, deal: Index, 
             move = _next_entered(batch, who, top, move)
             if move < width:
                 first, second, chance = _reach_below(batch, top, move)
-                place[top, columns.NEXT] = move
-                node = np.uint64(place[top, columns.CHILD]) + move
+                stack[top, columns.NEXT] = move
+                node = np.uint64(stack[top, columns.CHILD]) + move
                 break
             value = number[top, columns.MEAN]
             if actor != CHANCE_NODE:
@@ -145,21 +147,21 @@ def walk(batch: SamplerArrays, rule: int, sampled: bool, who: int, deal: Index, 
 
 @uncounted_kernel
 def joint_iterations(rule: int, sampled: bool, batch: SamplerArrays) -> None:
-    """One iteration for each weight of ``batch``; ``pre_deal`` counts all pre-deal nodes if deals are not sampled."""
-    tree, pre_deal, tables, weights, shares, plus, turns, logs, _, counter, nodes = batch
+    """Run one iteration per weight of ``batch``; ``pre_deal`` counts all pre-deal nodes if deals are not sampled."""
+    tree, pre_deal, tables, weights, average_weights, plus, turns, logs, _, counter, nodes = batch
     deals = np.uint64(tree.hands.shape[1])
     for t in range(len(weights)):
-        if not goes_on(logs):
+        if not begin_iteration(logs):
             break
         for turn in range(1 if turns == SIMULTANEOUS else 2):
             who = BOTH if turns == SIMULTANEOUS else turn
             nodes[ZERO] += pre_deal
             if sampled:
-                deal = dealt(tree.chances.threshold, tree.chances.alias, deals, counter)
-                walk(batch, rule, True, who, deal, 1.0, shares[t])
+                deal = draw_deal(tree.chances.threshold, tree.chances.alias, deals, counter)
+                walk(batch, rule, True, who, deal, 1.0, average_weights[t])
             else:
                 for deal in range(deals):
-                    walk(batch, rule, False, who, deal, tree.chances.probability[deal], shares[t])
+                    walk(batch, rule, False, who, deal, tree.chances.probability[deal], average_weights[t])
             if who != 1:
                 settle(tables[0].regret, tables[0].pick, rule, weights[t], plus, logs[0], counter)
             if who != 0:

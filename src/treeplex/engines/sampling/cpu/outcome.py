@@ -11,14 +11,14 @@ from treeplex.arrays import Floats
 from treeplex.engines.sampling.arrays import MATCH, Frames, LearnerTable, RegretLog, SamplerArrays
 from treeplex.engines.sampling.columns import ACTOR, DRAWN, FACTOR, FIRST, NEXT, ONE, SCALE, START, WIDTH, ZERO
 from treeplex.engines.sampling.cpu.frame import iterations, matched, observe, unpacked
-from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
+from treeplex.engines.sampling.cpu.random import Counter, draw_move, uniform
 from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, SampleTree
 from treeplex.kernels.jit import Index, inlined, uncounted_kernel
 
 
 @uncounted_kernel
 def draw(odds: Floats, row: Index, width: Index, counter: Counter) -> Index:
-    """A move with the probabilities in ``odds[row]``."""
+    """Return a move with the probabilities in ``odds[row]``."""
     x, move = uniform(counter), ZERO
     for k in range(width):
         if odds[row, k] > 0.0:
@@ -32,16 +32,16 @@ def draw(odds: Floats, row: Index, width: Index, counter: Counter) -> Index:
 @inlined
 def walk(
     options: tuple[float, float], player: int, deal: Index, tree: SampleTree, mine: LearnerTable, theirs: LearnerTable,
-    weight: float, share: float, plus: bool, later: bool, log: RegretLog, frames: Frames, counter: Counter,
+    weight: float, average_weight: float, plus: bool, later: bool, log: RegretLog, frames: Frames, counter: Counter,
 ) -> int:  # fmt: skip
-    """One path for ``player``, down and up again; returns how many nodes were entered. ``options``: epsilon, rate.
+    """Walk one path for ``player``, down and up; return the number of nodes entered. ``options``: epsilon, rate.
 
-    ``weight`` is that of regrets, ``share`` that of the average. ``util`` serves for probabilities of drawing, then for
-    estimates.
+    ``weight`` applies to regrets, ``average_weight`` to the average. ``util`` holds the probabilities of drawing, then
+    the estimates.
     """
     epsilon, rate = options
     packed, factor, (_, threshold, alias), outcome, hands = tree
-    place, number, util, sigma = frames
+    stack, number, util, sigma = frames
     mine_regret, _, _, mine_baseline = mine
     regret, average, _, baseline = theirs
     deals, me = np.uint64(hands.shape[1]), np.uint64(player)
@@ -54,7 +54,7 @@ def walk(
             break
         start = np.uint64(packed[node, START])
         if actor == CHANCE_NODE:
-            node = child + drawn(threshold, alias, start + deal * width, width, counter)
+            node = child + draw_move(threshold, alias, start + deal * width, width, counter)
             continue
         start += np.uint64(hands[actor, deal]) * width
         if actor == me:
@@ -65,9 +65,9 @@ def walk(
             matched(regret, start, width, sigma, depth)
             for k in range(width):
                 util[depth, k] = sigma[depth, k]
-                average[start + k] += share * scale * sigma[depth, k]
+                average[start + k] += average_weight * scale * sigma[depth, k]
         move = draw(util, depth, width, counter)
-        place[depth, FIRST], place[depth, WIDTH], place[depth, NEXT], place[depth, ACTOR] = start, width, move, actor
+        stack[depth, FIRST], stack[depth, WIDTH], stack[depth, NEXT], stack[depth, ACTOR] = start, width, move, actor
         number[depth, DRAWN], number[depth, SCALE] = util[depth, move], scale
         if actor == me:
             scale /= util[depth, move]
@@ -76,8 +76,8 @@ def walk(
     sign = 1.0 if player == 0 else -1.0
     while depth > ZERO:
         depth -= ONE
-        start, width = np.uint64(place[depth, FIRST]), np.uint64(place[depth, WIDTH])
-        move, own = np.uint64(place[depth, NEXT]), np.uint64(place[depth, ACTOR]) == me
+        start, width = np.uint64(stack[depth, FIRST]), np.uint64(stack[depth, WIDTH])
+        move, own = np.uint64(stack[depth, NEXT]), np.uint64(stack[depth, ACTOR]) == me
         known = mine_baseline if own else baseline
         below = value
         for k in range(width):
@@ -96,5 +96,5 @@ def walk(
 
 @uncounted_kernel
 def outcome_iterations(options: tuple[float, float], batch: SamplerArrays) -> None:
-    """As ``frame.iterations``."""
+    """Run iterations of outcome sampling, as in ``frame.iterations``."""
     iterations(walk, options, MATCH, batch)

@@ -1,7 +1,7 @@
 """External sampling with pure strategies (Pure MCCFR): no strategy is computed, only looked up.
 
-An infoset keeps the number of the action it plays. The opponent's node costs one lookup and one addition to the
-average; a chance node one draw; a node of the player's one maximum. Maths: ``engines.sampling.reference.sampling``.
+An infoset stores the number of the action it plays. A node of the opponent costs one lookup and one addition to the
+average, a chance node one draw, and a node of the player one maximum. Maths: ``engines.sampling.reference.sampling``.
 Float64; one thread per stream; no fastmath.
 """
 
@@ -12,8 +12,8 @@ import numpy as np
 from treeplex.arrays import Floats, Ints
 from treeplex.engines.sampling.arrays import BOTH, PURE, Frames, LearnerTable, RegretLog, SamplerArrays
 from treeplex.engines.sampling.columns import ACTOR, CHILD, FACTOR, FIRST, NEXT, ONE, PLAYED, START, WIDTH, ZERO
-from treeplex.engines.sampling.cpu.frame import dealt, greatest, iterations, observe, push, unpacked
-from treeplex.engines.sampling.cpu.random import Counter, drawn, uniform
+from treeplex.engines.sampling.cpu.frame import draw_deal, greatest, iterations, observe, push, unpacked
+from treeplex.engines.sampling.cpu.random import Counter, draw_move, uniform
 from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, SampleTree
 from treeplex.kernels.jit import Index, inlined, inlined_loop, uncounted_kernel
 from treeplex.updates.turns import SIMULTANEOUS
@@ -21,15 +21,15 @@ from treeplex.updates.turns import SIMULTANEOUS
 
 @uncounted_kernel
 def scatter(
-    tree: SampleTree, tables: tuple[LearnerTable, LearnerTable], held: tuple[int, int], counter: Counter
+    tree: SampleTree, tables: tuple[LearnerTable, LearnerTable], hand_counts: tuple[int, int], counter: Counter
 ) -> None:
-    """Give every infoset of both players a random action to begin with; ``held``: how many hands each can hold."""
+    """Give every infoset of both players a random initial action; ``hand_counts`` are the numbers of their hands."""
     packed = tree.packed
     for node in range(np.uint64(len(packed))):
         actor, width, _ = unpacked(packed, node)
         if actor < CHANCE_NODE:
             pick = tables[0].pick if actor == ZERO else tables[1].pick
-            hands = held[0] if actor == ZERO else held[1]
+            hands = hand_counts[0] if actor == ZERO else hand_counts[1]
             for hand in range(np.uint64(hands)):
                 move = np.uint64(uniform(counter) * np.float64(width))
                 pick[np.uint64(packed[node, START]) + hand * width] = move
@@ -38,14 +38,14 @@ def scatter(
 @inlined
 def walk(
     options: tuple[()], player: int, deal: Index, tree: SampleTree, mine: LearnerTable, theirs: LearnerTable,
-    weight: float, share: float, plus: bool, later: bool, log: RegretLog, frames: Frames, counter: Counter,
+    weight: float, average_weight: float, plus: bool, later: bool, log: RegretLog, frames: Frames, counter: Counter,
 ) -> int:  # fmt: skip
-    """One walk for ``player``; returns how many nodes were entered.
+    """Run one walk for ``player``; return the number of nodes entered.
 
-    ``weight`` is that of values, ``share`` that of the average.
+    ``weight`` applies to values, ``average_weight`` to the average.
     """
     packed, factor, (_, threshold, alias), outcome, hands = tree
-    place, _, util, _ = frames
+    stack, _, util, _ = frames
     mine_value, _, mine_pick, _ = mine
     _, average, pick, _ = theirs
     deals = np.uint64(hands.shape[1])
@@ -61,27 +61,27 @@ def walk(
                 break
             start = np.uint64(packed[node, START])
             if actor == CHANCE_NODE:
-                node = child + drawn(threshold, alias, start + deal * width, width, counter)
+                node = child + draw_move(threshold, alias, start + deal * width, width, counter)
             elif actor == me:
                 start += own * width
-                push(place, depth, start, width, child)
+                push(stack, depth, start, width, child)
                 depth += ONE
                 node = child
             else:
                 start += other * width
                 move = np.uint64(pick[start])
-                average[start + move] += share
+                average[start + move] += average_weight
                 node = child + move
         while depth > ZERO:  # up
             top = depth - ONE
-            move, width = np.uint64(place[top, NEXT]), np.uint64(place[top, WIDTH])
+            move, width = np.uint64(stack[top, NEXT]), np.uint64(stack[top, WIDTH])
             util[top, move] = value
             move += ONE
             if move < width:
-                place[top, NEXT] = move
-                node = np.uint64(place[top, CHILD]) + move
+                stack[top, NEXT] = move
+                node = np.uint64(stack[top, CHILD]) + move
                 break
-            start = np.uint64(place[top, FIRST])
+            start = np.uint64(stack[top, FIRST])
             value = util[top, np.uint64(mine_pick[start])]
             observe(mine_value, start, width, util, top, weight, value if plus else 0.0, plus, False, log)
             mine_pick[start] = greatest(mine_value, start, width, counter)
@@ -100,10 +100,10 @@ def _learn(
     mass: float,
     plus: bool,
     log: RegretLog,
-    place: Index,
+    position: Index,
 ) -> float:
-    """Add values to those of an infoset, note it in ``log``, and return the value of what it plays."""
-    log.visited[place, FIRST], log.visited[place, WIDTH] = start, width
+    """Add values to those of an infoset, record it in ``log``, and return the value of the action it plays."""
+    log.visited[position, FIRST], log.visited[position, WIDTH] = start, width
     value = util[row, np.uint64(table.pick[start])]
     observe(table.regret, start, width, util, row, mass, value if plus else 0.0, plus, False, log)
     return value
@@ -111,22 +111,22 @@ def _learn(
 
 @inlined
 def walk_for_both(
-    deal: Index, tree: SampleTree, tables: tuple[LearnerTable, LearnerTable], weight: float, share: float, plus: bool,
-    logs: tuple[RegretLog, RegretLog], frames: Frames, counter: Counter,
+    deal: Index, tree: SampleTree, tables: tuple[LearnerTable, LearnerTable], weight: float, average_weight: float,
+    plus: bool, logs: tuple[RegretLog, RegretLog], frames: Frames, counter: Counter,
 ) -> tuple[int, Index]:  # fmt: skip
-    """One walk for both players; returns how many nodes were entered, and how many were looked at but not entered.
+    """Run one walk for both players; return the number of nodes entered, and of those evaluated but not entered.
 
-    All moves are tried where both play, and below a move that one does not play all moves of this player alone: the
-    opponent goes where it plays. An infoset learns at one history at most, because whoever learns there remembers its
-    moves, and all others' are drawn or played; so values are added at once. What is played must wait until the walk is
-    over: ``logs`` has the infosets that have learnt.
+    The walk evaluates all moves at nodes that both players' actions reach. Below a move that one player does not play,
+    it evaluates all moves of this player only, and the opponent plays its action. An infoset learns at one history at
+    most, because the learner remembers its moves, and all other moves are drawn or played. So values are added at once.
+    Actions change only after the walk: ``logs`` has the infosets that have learnt.
     """
     packed, factor, (_, threshold, alias), outcome, hands = tree
-    place, _, util, _ = frames
+    stack, _, util, _ = frames
     (first, second), first_learnt, second_learnt = tables, ZERO, ZERO
     deals, both = np.uint64(hands.shape[1]), np.uint64(BOTH)
     first_hand, second_hand = np.uint64(hands[0, deal]), np.uint64(hands[1, deal])
-    node, depth, value, nodes, refused, who = ZERO, ZERO, 0.0, 0, ZERO, both
+    node, depth, value, nodes, skipped, who = ZERO, ZERO, 0.0, 0, ZERO, both
     while True:
         while True:  # down
             nodes += 1
@@ -136,35 +136,35 @@ def walk_for_both(
                 break
             start = np.uint64(packed[node, START])
             if actor == CHANCE_NODE:
-                node = child + drawn(threshold, alias, start + deal * width, width, counter)
+                node = child + draw_move(threshold, alias, start + deal * width, width, counter)
                 continue
             average, pick = (first.average, first.pick) if actor == ZERO else (second.average, second.pick)
             start += (first_hand if actor == ZERO else second_hand) * width
             if who == actor:
-                played = width  # none: nobody else is to learn below
+                played = width  # none: the other player does not learn below
             else:
                 played = np.uint64(pick[start])
-                average[start + played] += share
+                average[start + played] += average_weight
                 if who != both:
-                    refused += width - ONE
+                    skipped += width - ONE
                     node = child + played
                     continue
-            push(place, depth, start, width, child)
-            place[depth, ACTOR], place[depth, PLAYED] = actor, played
+            push(stack, depth, start, width, child)
+            stack[depth, ACTOR], stack[depth, PLAYED] = actor, played
             depth += ONE
             node = child
             who = both if played == ZERO else actor
         while depth > ZERO:  # up
             top = depth - ONE
-            move, width, actor = np.uint64(place[top, NEXT]), np.uint64(place[top, WIDTH]), np.uint64(place[top, ACTOR])
+            move, width, actor = np.uint64(stack[top, NEXT]), np.uint64(stack[top, WIDTH]), np.uint64(stack[top, ACTOR])
             util[top, move] = value
             move += ONE
             if move < width:
-                place[top, NEXT] = move
-                node = np.uint64(place[top, CHILD]) + move
-                who = both if move == np.uint64(place[top, PLAYED]) else actor
+                stack[top, NEXT] = move
+                node = np.uint64(stack[top, CHILD]) + move
+                who = both if move == np.uint64(stack[top, PLAYED]) else actor
                 break
-            start = np.uint64(place[top, FIRST])
+            start = np.uint64(stack[top, FIRST])
             if actor == ZERO:
                 value = _learn(first, start, width, util, top, weight, plus, logs[0], first_learnt)
                 first_learnt += ONE
@@ -174,12 +174,12 @@ def walk_for_both(
             depth = top
         if depth == ZERO:
             logs[0].filled[ZERO], logs[1].filled[ZERO] = first_learnt, second_learnt
-            return nodes, refused
+            return nodes, skipped
 
 
 @inlined
 def decide(value: Floats, pick: Ints, log: RegretLog, counter: Counter) -> None:
-    """Let the infosets in ``log`` play the action of the greatest value; ``log`` is emptied."""
+    """Let the infosets in ``log`` play the action of the largest value, and empty ``log``."""
     for i in range(np.uint64(log.filled[ZERO])):
         start = np.uint64(log.visited[i, FIRST])
         pick[start] = greatest(value, start, np.uint64(log.visited[i, WIDTH]), counter)
@@ -188,19 +188,19 @@ def decide(value: Floats, pick: Ints, log: RegretLog, counter: Counter) -> None:
 
 @uncounted_kernel
 def pure_iterations(options: tuple[()], batch: SamplerArrays) -> None:
-    """As ``frame.iterations`` if updates alternate; if not, an iteration is one walk for both."""
-    tree, pre_deal, (first, second), weights, shares, plus, turns, logs, frames, counter, nodes = batch
+    """Run iterations as in ``frame.iterations`` if updates alternate; else an iteration is one walk for both."""
+    tree, pre_deal, (first, second), weights, average_weights, plus, turns, logs, frames, counter, nodes = batch
     if turns != SIMULTANEOUS:
         iterations(walk, options, PURE, batch)
         return
     threshold, alias = tree.chances.threshold, tree.chances.alias
     deals = np.uint64(tree.hands.shape[1])
     for t in range(len(weights)):
-        deal = dealt(threshold, alias, deals, counter)
-        entered, refused = walk_for_both(
-            deal, tree, (first, second), weights[t], shares[t], plus, logs, frames, counter
+        deal = draw_deal(threshold, alias, deals, counter)
+        entered, skipped = walk_for_both(
+            deal, tree, (first, second), weights[t], average_weights[t], plus, logs, frames, counter
         )
         nodes[ZERO] += pre_deal + entered
-        nodes[ONE] += refused
+        nodes[ONE] += skipped
         decide(first.regret, first.pick, logs[0], counter)
         decide(second.regret, second.pick, logs[1], counter)

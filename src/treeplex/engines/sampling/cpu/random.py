@@ -1,11 +1,12 @@
 """Random numbers inside kernels: SplitMix64 (Steele, Lea & Flood 2014), one 64-bit counter per stream.
 
-The n-th number of a stream is a hash of ``start + n * GOLDEN``, so a stream is resumed from its counter alone. Streams
-start at hashes of (seed, stream). Maths: ``engines.sampling.reference.random``, to the bit.
+The n-th number of a stream is a hash of ``start + n * GOLDEN``, so its counter is enough to resume a stream. Streams
+start at hashes of (seed, stream). Maths: ``engines.sampling.reference.random``, with the same bits.
 
-Chance draws are independent if a stream has its counter alone. If it has a fraction for every place of the chances,
-too, they are correlated: the k-th draw of a chance node is u_k = frac(phi + k (sqrt(5) - 1) / 2) through its
-distribution. Fractions are whole numbers of 2^-64, of which ``GOLDEN`` is (sqrt(5) - 1) / 2: no rounding ever adds up.
+Chance draws are independent if a stream consists of its counter. They are correlated if it also has a fraction for
+every entry of the chances. Then the k-th draw of a chance node is the quantile u_k = frac(phi + k (sqrt(5) - 1) / 2) of
+its distribution. Fractions are integers in units of 2^-64, in which ``GOLDEN`` is (sqrt(5) - 1) / 2, so rounding errors
+do not accumulate.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from treeplex.arrays import Floats, Ints
 from treeplex.kernels.jit import Index, uncounted_kernel
 
 Counter = npt.NDArray[np.uint64]
-"""[1] where a stream stands, or [1 + C] with fractions of chance nodes; modified in place by every draw."""
+"""[1] The state of a stream, or [1 + C] with fractions of chance nodes; modified in place by every draw."""
 
 GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
 FIRST: Final = np.uint64(0xBF58476D1CE4E5B9)
@@ -29,7 +30,7 @@ UNIT: Final = 2.0**-53
 
 @uncounted_kernel
 def uniform(counter: Counter) -> float:
-    """The next number, in [0, 1), 53 bits."""
+    """Return the next number, in [0, 1), with 53 bits."""
     z = counter[np.uint64(0)] + GOLDEN
     counter[np.uint64(0)] = z
     z = (z ^ (z >> np.uint64(30))) * FIRST
@@ -39,8 +40,8 @@ def uniform(counter: Counter) -> float:
 
 
 @uncounted_kernel
-def turned(cumulative: Floats, start: Index, width: Index, counter: Counter) -> Index:
-    """The move whose stretch of ``cumulative`` holds the node's next fraction of all; found by halving."""
+def draw_correlated(cumulative: Floats, start: Index, width: Index, counter: Counter) -> Index:
+    """Return the move at the node's next fraction of ``cumulative`` probabilities, by bisection."""
     key = start + np.uint64(1)
     z = counter[key]
     counter[key] = z + GOLDEN
@@ -56,13 +57,13 @@ def turned(cumulative: Floats, start: Index, width: Index, counter: Counter) -> 
 
 
 @uncounted_kernel
-def drawn(threshold: Floats, alias: Ints, start: Index, width: Index, counter: Counter) -> Index:
-    """One of the ``width`` moves of a chance node whose distribution begins at ``start`` of the alias tables.
+def draw_move(threshold: Floats, alias: Ints, start: Index, width: Index, counter: Counter) -> Index:
+    """Draw one of the ``width`` moves of a chance node whose distribution begins at ``start`` of the alias tables.
 
-    Where draws are correlated, ``threshold`` has sums of probabilities instead (``tree.correlated``).
+    If draws are correlated, ``threshold`` has cumulative probabilities instead (``tree.sampling``).
     """
     if len(counter) > 1:
-        return turned(threshold, start, width, counter)
+        return draw_correlated(threshold, start, width, counter)
     x = uniform(counter) * np.float64(width)
     slot = np.uint64(x)
     if x - np.float64(slot) >= threshold[start + slot]:

@@ -1,1 +1,1 @@
-"""The same in NumPy: the specification."""
+"""Reference implementation of the samplers: the specification of the kernels."""

@@ -1,7 +1,7 @@
-"""Monte Carlo walks as recursions, sampler by sampler; the specification of the sampling kernels.
+"""Monte Carlo walks as recursions, sampler by sampler: the specification of the sampling kernels.
 
-Whatever is random is asked of ``draws``, so that a test can put every possible answer in its place. Sums run in the
-order of the kernels, and random numbers are drawn in their order: with one stream both give the same bits.
+All random numbers come from ``draws``, so that a test can substitute every possible outcome. Sums and random draws have
+the order of the kernels: with one stream both give the same bits.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class SampleNode(NamedTuple):
 
     actor: int
     moves: list[int]  # children
-    start: int  # first sequence, or place in the chances
-    payoff: float  # player 0's, at a terminal
+    start: int  # first sequence, or index in the chances
+    payoff: float  # payoff of player 0 at a terminal
 
 
 def unpack(tree: SampleTree, node: int, deal: int) -> SampleNode:
-    """What a packed node says."""
+    """Unpack a node for one deal."""
     here = int(tree.packed[node, NODE])
     actor, width = here % 2**ACTOR_BITS, (here >> ACTOR_BITS) % 2**WIDTH_BITS
     child = here >> (ACTOR_BITS + WIDTH_BITS)
@@ -43,7 +43,7 @@ def unpack(tree: SampleTree, node: int, deal: int) -> SampleNode:
 
 @dataclass
 class Function:
-    """A rule that is a function: its memory by infoset, and where it is in its run; one per player."""
+    """A rule that is a function, its memory by infoset and its iteration; one per player."""
 
     rule: Rule
     memory: dict[int, Floats]  # [rows, A] by the infoset's first sequence
@@ -51,7 +51,7 @@ class Function:
     iteration: int = 0
 
     def learn(self, table: LearnerTable, start: int, values: list[float]) -> None:
-        """Update the strategy of an infoset, which stands in ``table.regret``."""
+        """Update the strategy of an infoset, which is stored in ``table.regret``."""
         strategy = table.regret[start : start + len(values)].copy()
         self.rule.apply(float(self.iteration), np.array(values), strategy, self.memory[start], self.constants)
         table.regret[start : start + len(values)] = strategy
@@ -59,7 +59,7 @@ class Function:
 
 @dataclass
 class SampleWalk:
-    """What a walk is told, and what it counts."""
+    """Arguments of a walk, and its counts of nodes."""
 
     tree: SampleTree
     deal: int
@@ -68,19 +68,19 @@ class SampleWalk:
     plus: bool
     draws: Draws
     nodes: int = 0
-    refused: int = 0
-    later: list[tuple[int, int, list[float]]] | None = None  # to be added later: player, first sequence, regrets
+    skipped: int = 0
+    later: list[tuple[int, int, list[float]]] | None = None  # additions to apply later: player, first sequence, regrets
     regrets: dict[tuple[int, int], list[float]] = field(default_factory=dict[tuple[int, int], list[float]])
-    average_weight: float | None = None  # if it is not ``weight``
-    functions: tuple[Function, Function] | None = None  # in place of regret matching
+    average_weight: float | None = None  # weight in the averages, if it differs from ``weight``
+    functions: tuple[Function, Function] | None = None  # rules instead of regret matching
 
     @property
-    def share(self) -> float:
+    def averaging_weight(self) -> float:
         """The weight of the walk in the averages."""
         return self.weight if self.average_weight is None else self.average_weight
 
     def enter(self, node: int) -> SampleNode:
-        """Count a node and look at it."""
+        """Count a node, and return it unpacked."""
         self.nodes += 1
         return unpack(self.tree, node, self.deal)
 
@@ -94,7 +94,7 @@ class SampleWalk:
             self.add(player, start, numbers)
 
     def add(self, player: int, start: int, numbers: list[float]) -> None:
-        """Learn from them."""
+        """Learn from instantaneous regrets, or from values if the rule is a function."""
         if self.functions:
             self.functions[player].learn(self.tables[player], start, numbers)
         else:
@@ -102,24 +102,24 @@ class SampleWalk:
 
 
 def add(table: LearnerTable, start: int, regrets: list[float], plus: bool) -> None:
-    """R(a) <- R(a) + r(a), floored at zero with ``plus``; ``table`` is modified in place."""
+    """Add regrets in place: R(a) <- R(a) + r(a), floored at zero with ``plus``."""
     for k, instantaneous in enumerate(regrets):
         r = float(table.regret[start + k]) + instantaneous
         table.regret[start + k] = r if r > 0.0 or not plus else 0.0
 
 
 def regrets_of(table: LearnerTable, start: int, width: int) -> list[float]:
-    """R of an infoset."""
+    """Return the regrets R of an infoset."""
     return [float(r) for r in table.regret[start : start + width]]
 
 
 def positive(table: LearnerTable, start: int, width: int) -> list[float]:
-    """max(R, 0) of an infoset."""
+    """Return max(R, 0) of an infoset."""
     return [max(r, 0.0) for r in regrets_of(table, start, width)]
 
 
 def total(numbers: list[float]) -> float:
-    """A sum from left to right (``sum`` of newer Pythons compensates for rounding)."""
+    """Return a sum from left to right (``sum`` of newer Pythons compensates for rounding)."""
     result = 0.0
     for number in numbers:
         result += number
@@ -127,7 +127,7 @@ def total(numbers: list[float]) -> float:
 
 
 def mean(weights: list[float], values: list[float]) -> float:
-    """Values weighted by regrets, or evenly without positive regret."""
+    """Return the mean of values, weighted by positive regrets, or uniformly without positive regret."""
     norm = total(weights)
     if norm > 0.0:
         return total([w * v for w, v in zip(weights, values, strict=True) if w > 0.0]) / norm
@@ -138,12 +138,12 @@ def external(
     walk: SampleWalk, player: int, least: float, bonus: float, prior: float, node: int = 0, scale: float = 1.0,
     rule: int = MATCH,
 ) -> float:  # fmt: skip
-    """External and average-strategy sampling; the estimate of the player's value below ``node``.
+    """Run external or average-strategy sampling; return the estimate of the player's value below ``node``.
 
     v(z) = u(z) / q;  v(h) at chance nodes and the opponent's is that of one sampled move;  v(I) = sum_a sigma(a) v(a)
-    over the moves tried, the others count 0;  r(a) = v(a) - v(I). Lanctot et al. (2009) with q = 1; Gibson et al.
-    (2012), Algorithm 1, with q the product of the probabilities of trying. ``rule``: what is played without positive
-    regret.
+    over the sampled moves, the others count 0;  r(a) = v(a) - v(I). Lanctot et al. (2009) with q = 1; Gibson et al.
+    (2012), Algorithm 1, with q the product of the sampling probabilities. ``rule`` determines the strategy without
+    positive regret.
     """
     here = walk.enter(node)
     mine, theirs = walk.tables[player], walk.tables[1 - player]
@@ -155,7 +155,7 @@ def external(
         return external(walk, player, least, bonus, prior, here.moves[move], scale, rule)
     if here.actor != player:
         weights = positive(theirs, here.start, width)
-        norm, weight = total(weights), walk.share * scale
+        norm, weight = total(weights), walk.averaging_weight * scale
         if norm <= 0.0 and rule != MATCH:
             move = int(theirs.pick[here.start])
             theirs.average[here.start + move] += weight
@@ -186,7 +186,7 @@ def external(
 
 
 def pure(walk: SampleWalk, player: int, node: int = 0) -> float:
-    """External sampling with pure strategies: Q(a) <- Q(a) + w v(a), then play argmax Q. Ju et al., (20) and (21)."""
+    """Run external sampling with pure strategies: Q(a) <- Q(a) + w v(a), then play argmax Q. Ju et al., (20), (21)."""
     here = walk.enter(node)
     mine, theirs = walk.tables[player], walk.tables[1 - player]
     width = len(here.moves)
@@ -196,7 +196,7 @@ def pure(walk: SampleWalk, player: int, node: int = 0) -> float:
         return pure(walk, player, here.moves[walk.draws.chance(walk.tree.chances, here.start, width)])
     if here.actor != player:
         move = int(theirs.pick[here.start])
-        theirs.average[here.start + move] += walk.share
+        theirs.average[here.start + move] += walk.averaging_weight
         return pure(walk, player, here.moves[move])
     values = [pure(walk, player, child) for child in here.moves]
     played = values[int(mine.pick[here.start])]
@@ -207,7 +207,7 @@ def pure(walk: SampleWalk, player: int, node: int = 0) -> float:
 
 
 def best(table: LearnerTable, start: int, width: int, draws: Draws) -> int:
-    """The action of the greatest number, ties by chance: each further one replaces those before with equal odds."""
+    """Return the action of the largest regret or value; ties are broken uniformly at random."""
     move, ties = 0, 1
     for k in range(1, width):
         if table.regret[start + k] > table.regret[start + move]:
@@ -220,10 +220,11 @@ def best(table: LearnerTable, start: int, width: int, draws: Draws) -> int:
 
 
 def outcome(walk: SampleWalk, player: int, epsilon: float, rate: float, node: int = 0, scale: float = 1.0) -> float:
-    """Outcome sampling with baselines; the estimate of player 0's value below ``node``. Schmid et al. (2019).
+    """Run outcome sampling with baselines; return the estimate of player 0's value below ``node``.
 
     v(a) = b(a) + [a was drawn] (v(below) - b(a)) / xi(a);  v(I) = sum_a sigma(a) v(a);  r(a) = (v(a) - v(I)) / xi(I),
-    where xi(I) is the player's part of the probability of the path: the others play what is drawn.
+    where xi(I) is the player's factor of the probability of the path: the others play the moves drawn. Schmid et al.
+    (2019).
     """
     here = walk.enter(node)
     width = len(here.moves)
@@ -237,7 +238,7 @@ def outcome(walk: SampleWalk, player: int, epsilon: float, rate: float, node: in
     xi = [epsilon / width + (1.0 - epsilon) * p if own else p for p in sigma]
     if not own:
         for k in range(width):
-            table.average[here.start + k] += walk.share * scale * sigma[k]
+            table.average[here.start + k] += walk.averaging_weight * scale * sigma[k]
     move = walk.draws.odds(xi)
     below = outcome(walk, player, epsilon, rate, here.moves[move], scale / xi[move] if own else scale)
     values = [float(table.baseline[here.start + k]) if rate > 0.0 else 0.0 for k in range(width)]
@@ -255,9 +256,9 @@ def joint(
     walk: SampleWalk, who: int, rule: int, sampled: bool, node: int = 0, reach: tuple[float, float] = (1.0, 1.0),
     chance: float = 1.0,
 ) -> float:  # fmt: skip
-    """All moves that somebody reaches whose opponent learns; player 0's value below ``node``.
+    """Walk all moves that a player reaches whose opponent learns; return player 0's value below ``node``.
 
-    r(a) = chance * reach of the opponent * (v(a) - v(I)), added up over the histories of an infoset; without v(I) for
+    r(a) = chance * reach of the opponent * (v(a) - v(I)), summed over the histories of an infoset; without v(I) for
     pure strategies. Zinkevich et al. (2007), (7); Ju et al., (20).
     """
     here = walk.enter(node)
@@ -278,14 +279,14 @@ def joint(
     sigma = played(table, here.start, width, rule)
     if reach[actor] > 0.0 and who != actor:
         for k in range(width):
-            table.average[here.start + k] += walk.share * chance * reach[actor] * sigma[k]
+            table.average[here.start + k] += walk.averaging_weight * chance * reach[actor] * sigma[k]
     values: list[float] = []
     for child, p in zip(here.moves, sigma, strict=True):
         after = (reach[0] * p, reach[1]) if actor == 0 else (reach[0], reach[1] * p)
         if (after[0] > 0.0 and who != 0) or (after[1] > 0.0 and who != 1):
             values.append(joint(walk, who, rule, sampled, child, after, chance))
         else:
-            walk.refused += 1
+            walk.skipped += 1
             values.append(0.0)
     value = total([p * v for p, v in zip(sigma, values, strict=True)])
     if reach[1 - actor] > 0.0 and who in (BOTH, actor):
@@ -298,14 +299,14 @@ def joint(
 
 
 def played(table: LearnerTable, start: int, width: int, rule: int) -> list[float]:
-    """What a rule plays at an infoset."""
+    """Return the strategy of a rule at an infoset."""
     if rule == MATCH or (rule != PURE and any(positive(table, start, width))):
         return matched_numbers(regrets_of(table, start, width))
     return [1.0 if k == int(table.pick[start]) else 0.0 for k in range(width)]
 
 
 def settle(walk: SampleWalk, player: int, rule: int) -> None:
-    """Add the regrets of a joint walk, in the order in which infosets were visited, and pick what is played next."""
+    """Add the regrets of a joint walk, in the order in which infosets were visited, and pick the next actions."""
     table = walk.tables[player]
     for (owner, start), regrets in walk.regrets.items():
         if owner != player:
@@ -317,23 +318,25 @@ def settle(walk: SampleWalk, player: int, rule: int) -> None:
             table.pick[start] = walk.draws.any_of(len(regrets))
 
 
-def scatter(tree: SampleTree, tables: tuple[LearnerTable, LearnerTable], held: tuple[int, int], draws: Draws) -> None:
-    """Random actions to begin with."""
+def scatter(
+    tree: SampleTree, tables: tuple[LearnerTable, LearnerTable], hand_counts: tuple[int, int], draws: Draws
+) -> None:
+    """Give every infoset a random initial action."""
     for node in range(len(tree.packed)):
         here = unpack(tree, node, 0)
         if here.actor < CHANCE_NODE:
             width, first = len(here.moves), int(tree.packed[node, START])
-            for hand in range(held[here.actor]):
+            for hand in range(hand_counts[here.actor]):
                 tables[here.actor].pick[first + hand * width] = draws.any_of(width)
 
 
 def deal(tree: SampleTree, draws: Draws) -> int:
-    """The hands, if there are any to deal."""
+    """Return a random deal; 0 if there is only one."""
     deals: Any = tree.hands.shape[1]
     return draws.chance(tree.chances, 0, deals) if deals > 1 else 0
 
 
 def copied(tables: tuple[LearnerTable, LearnerTable]) -> tuple[LearnerTable, LearnerTable]:
-    """Tables that can be modified without harm to the old ones."""
+    """Return copies of tables, which can be modified."""
     first, second = (LearnerTable._make(array.copy() for array in table) for table in tables)
     return first, second

@@ -120,12 +120,12 @@ def _learn_together(
     role, shared, runs, _, boundary = partition
     begin, stop = runs[worker.thread], runs[worker.thread + 1]
     walk_up(InfosetRun(treeplex, begin, stop, boundary), role, learner, rule, values, step)
-    meet(worker)
+    team_barrier(worker)
     if worker.thread == 0:
         learn_shared(treeplex, role, shared, boundary, learner, rule, values, step)
-    meet(worker)
+    team_barrier(worker)
     walk_down(InfosetRun(treeplex, begin, stop, None), role, learner, rule, step)
-    meet(worker)
+    team_barrier(worker)
 
 
 @specialised("partition", {Partition: _learn_together}, jit_options=INLINED_LOOP)

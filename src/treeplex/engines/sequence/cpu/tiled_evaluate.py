@@ -18,7 +18,7 @@ from treeplex.engines.sequence.cpu.tiled import TiledForm, block_gradient, share
 from treeplex.engines.sequence.partition import Passes
 from treeplex.engines.sequence.tiles import Root, TiledRows, Tiles
 from treeplex.kernels.jit import callee, inlined, kernel
-from treeplex.kernels.threads.crew import Worker, first, meet, part, thread_of
+from treeplex.kernels.threads.team import Worker, first, leave_team, team_barrier, thread_of
 from treeplex.kernels.vectors import LANES, gather, larger, load, spread, store, widened
 
 
@@ -59,7 +59,7 @@ def evaluate_tiles(
     if first(worker):
         _begin(plan_0)
         _begin(plan_1)
-    meet(worker)
+    team_barrier(worker)
     _down(tiles_0, runs_0, strategies[0], plan_0, worker)
     _down(tiles_1, runs_1, strategies[1], plan_1, worker)
     block_gradient(blocks_0, pieces_0, 1.0, plan_1, values_0, worker)
@@ -117,7 +117,7 @@ def _down(tiles: Tiles, runs: Passes, strategy: Floats, plan: Floats, worker: Wo
             for b in range(head, end):
                 store(plan, width * b, above * load(strategy, width * b))
             end = head
-        meet(worker)
+        team_barrier(worker)
 
 
 @callee
@@ -157,7 +157,7 @@ def _up(
                 best = larger(value, best)
             store(lane_values, width * tile, best)
             head = end
-        meet(worker)
+        team_barrier(worker)
 
 
 @inlined

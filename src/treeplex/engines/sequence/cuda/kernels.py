@@ -124,7 +124,7 @@ def _block_kernel(storage: str, up_any: Callable[..., None], called: Called | No
                     w = u(w + warps)
                 cuda.syncthreads()
 
-    return kernel(block, kept=called is None, max_registers=64)  # for 1,024 threads
+    return kernel(block, cached=called is None, max_registers=64)  # for 1,024 threads
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Is there a GPU, and which? What is missing is said in one sentence."""
+"""Detection of GPUs. Errors say in one sentence what is missing."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ from treeplex.errors import MissingExtraError, Note, ParameterError, TreeplexErr
 
 GIB: Final = 2**30
 SIMULATED: Final = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
-"""Do kernels run under Numba's simulator, in Python and without a GPU? For tests of small games alone."""
+"""Whether kernels run under Numba's simulator, in Python and without a GPU. Only for tests of small games."""
 
 
 class Device(NamedTuple):
-    """A GPU."""
+    """A GPU, its memory and its speed in float64."""
 
     number: int
     name: str
-    free: int  # bytes
-    total: int  # bytes
-    slow_float64: bool  # one float64 unit for 16 or more of float32, as on cards for games
+    free: int  # bytes of free memory
+    total: int  # bytes of memory
+    slow_float64: bool  # one float64 unit per 16 or more of float32, as on gaming cards
 
 
 class NoDeviceError(TreeplexError, RuntimeError):
-    """There is no GPU that can be used."""
+    """Raised if no GPU can be used."""
 
 
 def module() -> Any:
-    """``numba.cuda``, imported now; a refusal if it cannot be."""
+    """Import and return ``numba.cuda``; raise NoDeviceError or MissingExtraError if that fails."""
     if not SIMULATED and importlib.util.find_spec("numba_cuda") is None:
         raise MissingExtraError("numba-cuda", "cuda", "The backend 'cuda'")
-    if not hasattr(np, "row_stack"):  # NumPy 2.5 has none, and numba-cuda up to 0.30 asks for it when it is imported
+    if not hasattr(np, "row_stack"):  # NumPy 2.5 has none, but numba-cuda up to 0.30 uses it on import
         cast(Any, np).row_stack = np.vstack
     try:
-        with warnings.catch_warnings():  # whatever libraries say of each other while they are imported
+        with warnings.catch_warnings():  # warnings of libraries about each other during the import
             warnings.simplefilter("ignore")
             cuda = importlib.import_module("numba.cuda")
         _silence()
         return cuda
-    except Exception as error:  # whatever a half-installed package leads to
+    except Exception as error:  # a half-installed package may raise anything
         words = " ".join(str(error).split())[:120]
         raise NoDeviceError(
             f"The backend 'cuda' cannot be used, because numba.cuda cannot be imported ({words}); reinstall it with:"
@@ -56,19 +56,19 @@ def module() -> Any:
 
 
 def _silence() -> None:
-    """No warnings of small grids, unless a user asks for them: upper levels of a tree are small.
+    """Turn off warnings about small grids, unless a user requests them: upper levels of a tree are small.
 
-    Numba may have read its settings long before, so the variable of the environment would come too late.
+    Numba may have read its settings before, so setting the environment variable would be too late.
     """
     if "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS" not in os.environ:
-        for name in ("numba.cuda.core.config", "numba.core.config"):  # numba-cuda, and before it had its own
+        for name in ("numba.cuda.core.config", "numba.core.config"):  # numba-cuda, and its older versions
             settings: Any = sys.modules.get(name)
             if hasattr(settings, "CUDA_LOW_OCCUPANCY_WARNINGS"):
                 settings.CUDA_LOW_OCCUPANCY_WARNINGS = 0
 
 
 def require(index: object = 0) -> Device:
-    """The GPU of that number, as the current one of this thread; a refusal that says what is missing."""
+    """Select the GPU with number ``index`` for this thread and return it; raise an error if it cannot be used."""
     number = non_negative("device", index)
     cuda = module()
     if SIMULATED:
@@ -77,13 +77,13 @@ def require(index: object = 0) -> Device:
     if number >= count:
         legal = "0" if count == 1 else f"0 to {count - 1}"
         raise ParameterError(f"The 'device' parameter must be {legal} on this machine, got {number}.")
-    return _asked(lambda: _described(cuda, number))
+    return _driver_result(lambda: _describe(cuda, number))
 
 
-def found(index: object = 0) -> Device | None:
-    """The same, or None where there is none: for ``auto``, which must not fail."""
+def find_device(index: object = 0) -> Device | None:
+    """Return the GPU as ``require`` does, or None if there is none: ``auto`` must not fail."""
     try:
-        return _looked(non_negative("device", index))
+        return _cached_device(non_negative("device", index))
     except ParameterError:
         raise
     except (TreeplexError, ImportError):
@@ -91,26 +91,26 @@ def found(index: object = 0) -> Device | None:
 
 
 @cache
-def _looked(index: int) -> Device:
+def _cached_device(index: int) -> Device:
     return require(index)
 
 
 def _count(cuda: ModuleType) -> int:
-    """How many GPUs there are: at least one."""
+    """Return the number of GPUs, at least one; raise NoDeviceError if there is none."""
 
     def ask() -> int:
         if not cuda.is_available():
             raise cuda.CudaSupportError(str(cuda.cuda_error() or "no driver"))
         return len(cuda.gpus)
 
-    count = _asked(ask)
+    count = _driver_result(ask)
     if count == 0:
-        raise NoDeviceError("The backend 'cuda' needs an NVIDIA GPU, and the driver finds none; use backend='cpu'.")
+        raise NoDeviceError("The backend 'cuda' needs an NVIDIA GPU, but the driver finds none; use backend='cpu'.")
     return count
 
 
-def _asked(question: Callable[[], Any]) -> Any:
-    """The driver's answer, or its complaint in a sentence."""
+def _driver_result(question: Callable[[], Any]) -> Any:
+    """Return the driver's result, or raise NoDeviceError with its message."""
     try:
         return question()
     except TreeplexError:
@@ -118,12 +118,12 @@ def _asked(question: Callable[[], Any]) -> Any:
     except Exception as error:
         words = " ".join(str(error).split())[:120]
         raise NoDeviceError(
-            f"The backend 'cuda' needs an NVIDIA driver that works and a GPU, and the driver says: {words}; use"
+            f"The backend 'cuda' needs a working NVIDIA driver and a GPU, but the driver reports: {words}. Use"
             " backend='cpu'."
         ) from error
 
 
-def _described(cuda: ModuleType, number: int) -> Device:
+def _describe(cuda: ModuleType, number: int) -> Device:
     cuda.select_device(number)
     device = cuda.get_current_device()
     free, total = (int(size) for size in cuda.current_context().get_memory_info())
@@ -133,7 +133,7 @@ def _described(cuda: ModuleType, number: int) -> Device:
 
 
 def advise_storage(device: Device, storage: str) -> None:
-    """A note where numbers of 64 bits are slow."""
+    """Warn if ``storage`` is float64 and the device is slow in float64."""
     if device.slow_float64 and storage == "float64":
         warnings.warn(
             f"{device.name} computes slowly in float64; storage='float32' is faster, and accurate to about 1e-6 of the"
@@ -144,9 +144,9 @@ def advise_storage(device: Device, storage: str) -> None:
 
 
 def require_memory(device: Device, need: int, what: str, advice: str) -> None:
-    """Refuse what does not fit on the device, before it is allocated."""
+    """Raise NoDeviceError, before allocation, if ``need`` bytes do not fit on the device."""
     if need > device.free:
         raise NoDeviceError(
-            f"{what} takes {need / GIB:,.1f} GiB on the GPU, but only {device.free / GIB:,.1f} of its"
+            f"{what} needs {need / GIB:,.1f} GiB on the GPU, but only {device.free / GIB:,.1f} of its"
             f" {device.total / GIB:,.1f} GiB are free; choose {advice}."
         )
