@@ -234,10 +234,10 @@ class SequenceEngine(Engine):
         if isinstance(converted, TiledTables):
             form, learners = converted.form, converted.tiled
             calls = _by_lanes(rules, converted)
-            share(form.threads, lambda worker: iterate_tiles(form, learners, calls, now, turns, worker))
+            run_threads(form.threads, lambda worker: iterate_tiles(form, learners, calls, now, turns, worker))
         else:
             walked, own = sequence_form(self.game, self.threads, self.storage), converted.learners
-            share(walked.threads, lambda worker: iterate(walked, own, rules, now, turns, worker))
+            run_threads(walked.threads, lambda worker: iterate(walked, own, rules, now, turns, worker))
         if isinstance(rule, Rule):
             check_calls(rule, [call for call in rules if isinstance(call, RuleCall)], tables.iteration, done)
         return converted._replace(iteration=done)

@@ -28,7 +28,7 @@ def evaluate_strategies(game: CompiledGame, strategies: tuple[Floats, Floats], t
     pieces, result = partitions(game, threads), np.empty(3)
     first, second, third, fourth = _cache.scratch([treeplex.sequences for treeplex in game.treeplexes] * 2)
     arguments = game.treeplexes, game.operator, pieces, strategies, (first, second, third, fourth), result
-    share(1 if pieces[0] is None else len(pieces[0].runs) - 1, lambda worker: evaluate(*arguments, worker))
+    run_threads(1 if pieces[0] is None else len(pieces[0].runs) - 1, lambda worker: evaluate(*arguments, worker))
     value, first, second = result.tolist()
     return in_payoffs(game, value, first, second)
 
@@ -41,7 +41,7 @@ def evaluate_in_tiles(game: CompiledGame, tiled: InTiles) -> Evaluation:
     (first, second), form, result = tiled.strategies, tiled.form, np.empty(3)
     plan_0, plan_1, paid = _cache.scratch([len(first), len(second), len(first)])
     arguments = form, tiled.strategies, tiled.positions[0], Plans((plan_0, plan_1), paid), result
-    share(form.threads, lambda worker: evaluate_tiles(*arguments, worker))
+    run_threads(form.threads, lambda worker: evaluate_tiles(*arguments, worker))
     return in_payoffs(game, *result.tolist())
 
 

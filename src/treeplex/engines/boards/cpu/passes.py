@@ -36,7 +36,7 @@ from treeplex.engines.boards.cpu.street import ascend, descend, fetch_last
 from treeplex.engines.boards.cpu.tasks import announce, await_board, claim, finished
 from treeplex.engines.boards.cpu.terminals import settle
 from treeplex.kernels.jit import callee, inlined, kernel
-from treeplex.kernels.threads.meeting import await_all, barrier, leave_run, linger
+from treeplex.kernels.threads.barrier import await_all, barrier, leave_run, linger
 from treeplex.kernels.vectors import LANES, load, spread, store
 
 

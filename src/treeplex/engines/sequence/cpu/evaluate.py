@@ -46,4 +46,4 @@ def evaluate(
         result[0], result[1] = value, best_value(treeplexes[0], values_0)
     if last(worker):
         result[2] = best_value(treeplexes[1], values_1)
-    part(worker)
+    leave_team(worker)

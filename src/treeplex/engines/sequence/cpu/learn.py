@@ -27,7 +27,7 @@ from treeplex.engines.sequence.cpu.bottom_up import walk_up
 from treeplex.engines.sequence.cpu.treeplex import best_response, realization_plan
 from treeplex.engines.sequence.partition import SEPARATOR, Partition
 from treeplex.kernels.jit import INLINED_LOOP, callee, specialised
-from treeplex.kernels.threads.crew import Worker, meet
+from treeplex.kernels.threads.team import Worker, team_barrier
 from treeplex.updates.exponential import exp_all
 from treeplex.updates.hedge import kept
 

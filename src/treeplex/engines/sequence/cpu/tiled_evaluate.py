@@ -73,7 +73,7 @@ def evaluate_tiles(
         for s in range(1, len(position)):
             value += paid[np.uint64(position[s])]
         result[0] = value
-    part(worker)
+    leave_team(worker)
 
 
 # --- one player's passes over tiles ----------------------------------------------------------------------------------
