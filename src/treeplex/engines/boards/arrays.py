@@ -19,7 +19,7 @@ from treeplex.arrays import Floats, Ints
 NO_CARD: Final = 53  # stands in for the cards of no hand
 ROWS_OF_SUMS: Final = 54  # per card, and for NO_CARD
 
-UPDATE, BEST, VALUE, BEST_KEPT, VALUE_KEPT = range(5)
+UPDATE, BEST, VALUE, RECORD_BEST, RECORD_VALUE = range(5)
 """What a pass does at the learner's decisions: learn, choose the best action, or play its strategy.
 
 The last two are ``BEST`` and ``VALUE`` with the value of every action written where the learner's regrets are kept."""
@@ -74,7 +74,7 @@ class Hands(NamedTuple):
     """One player's hands on the boards of a street, flat, board after board; on the river by strength."""
 
     start: Offsets  # [B + 1] where a board's hands start, padding included
-    held: Ints  # [B] hands without padding
+    counts: Ints  # [B] hands without padding
     number: Small  # [sum H] of the 1,326 hands; 1,326: none
     first: Cards  # [sum H] one card
     second: Cards  # [sum H] the other
@@ -137,7 +137,7 @@ class StreetScratch(NamedTuple):
     ahead: Array  # H times lanes: weaker hands, and those that are not stronger
     square: Array  # two squares of 16 hands times lanes
     sums: Array  # cards times lanes
-    found: Array  # [blocks, H, 16] values of street roots
+    root_values: Array  # [blocks, H, 16] values of street roots
     entry: Array  # [blocks, H, 16] reach of the next street's roots
     alive: npt.NDArray[np.bool_]  # reach rows that are not all zero
     lanes: Offsets  # [4 x 16] terminal group of each lane; start of its reach row; its place in a square; two counts
@@ -259,7 +259,7 @@ class PassArrays(NamedTuple):
 class Results(NamedTuple):
     """Where passes leave what they find."""
 
-    found: Array  # [B, blocks times H times 16] values of the second street's roots
+    root_values: Array  # [B, blocks times H times 16] values of the second street's roots
     values: Floats  # [passes, H] values of the learner's hands at the root, of as many passes as there are rows
     reach: Array  # a snapshot: rows times H, of the opponent
     value: Array  # rows times H, of the learner
@@ -268,7 +268,7 @@ class Results(NamedTuple):
     entry: npt.NDArray[
         Any
     ]  # [B, blocks times H times 16] reach of the third street's roots below a board of the second
-    kept: Array  # [B, rows times H] reach rows of the second street's boards
+    board_reach: Array  # [B, rows times H] reach rows of the second street's boards
     alive: npt.NDArray[np.bool_]  # [B, rows] those that are not all zero
     passes: Offsets  # [., 4] what to do: see ``Pass``, and which phases of it
     rule: Floats  # [2] see ``PassRule``

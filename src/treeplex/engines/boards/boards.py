@@ -100,13 +100,13 @@ def _children(parent: int, above: Deal) -> list[Deal]:
 
 def _symmetries(spot: Spot) -> tuple[Suits, ...]:
     """Those of the spot, by how many suits they change."""
-    found: list[Suits] = [
+    symmetries: list[Suits] = [
         suits
         for suits in permutations(SAME, 4)
         if {_moved(card, suits) for card in spot.cards} == set(spot.cards)
         and all(_symmetric(spot.weights(player), np.array(suits)) for player in (0, 1))
     ]
-    return tuple(sorted(found, key=lambda suits: sum(suit != k for k, suit in enumerate(suits))))
+    return tuple(sorted(symmetries, key=lambda suits: sum(suit != k for k, suit in enumerate(suits))))
 
 
 def _moved(card: int, suits: Suits) -> int:
@@ -151,7 +151,7 @@ def board_arrays(spot: Spot, streets: list[Street], levels: list[list[Deal]]) ->
         above = (pair[0], pair[1])
         texture = np.array([deal.texture for deal in level], dtype=np.int64)
         result.append(Boards(above, image, child.astype(np.int64), group_start, group, texture))
-    return placed(streets, result)
+    return lay_out_storage(streets, result)
 
 
 def open_spans(street: Street, player: int, texture: Offsets) -> Offsets:
@@ -164,7 +164,7 @@ def open_spans(street: Street, player: int, texture: Offsets) -> Offsets:
     return np.array(spans, dtype=np.int64).reshape(-1, len(Span._fields))[board]
 
 
-def placed(streets: list[Street], boards: list[Boards]) -> list[Boards]:
+def lay_out_storage(streets: list[Street], boards: list[Boards]) -> list[Boards]:
     """The same cards and hands, with regrets and decisions one after the other as a betting tree has them."""
     storage, decisions = [0, 0], [0, 0]
     result: list[Boards] = []
@@ -173,8 +173,11 @@ def placed(streets: list[Street], boards: list[Boards]) -> list[Boards]:
         for player, hands in enumerate(level.hands):
             width, (slot, slots, number, count) = np.diff(hands.start), open_spans(street, player, level.texture).T
             rows = width * slots
-            kept, first = storage[player] + np.cumsum(rows) - rows, decisions[player] + np.cumsum(count) - count
-            pair.append(hands._replace(storage=kept - slot * width, decision=first - number))
+            storage_start, decision_start = (
+                storage[player] + np.cumsum(rows) - rows,
+                decisions[player] + np.cumsum(count) - count,
+            )
+            pair.append(hands._replace(storage=storage_start - slot * width, decision=decision_start - number))
             storage[player] += int(rows.sum())
             decisions[player] += int(count.sum())
         result.append(level._replace(hands=(pair[0], pair[1])))

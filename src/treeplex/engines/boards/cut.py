@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from treeplex.engines.boards.arrays import Array, Boards, HandLearner, Hands, Offsets
-from treeplex.engines.boards.boards import open_spans, placed
+from treeplex.engines.boards.boards import lay_out_storage, open_spans
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.hands import starts
 from treeplex.engines.boards.streets import Span
@@ -58,7 +58,7 @@ def part_of(game: HoldemGame, run: BoardRun) -> HoldemGame:
         boards.append(_sliced(game.boards[depth], begin, end))
         deals.append([deal._replace(parent=deal.parent - above) for deal in game.deals[depth][begin:end]])
         above = begin
-    local = placed(game.streets, boards)
+    local = lay_out_storage(game.streets, boards)
     for depth, (begin, end) in enumerate(_ranges(game, run), 1):
         first, second = (
             hands._replace(shift=above.storage[begin:end] - hands.storage)
@@ -82,7 +82,7 @@ def pieces(game: HoldemGame, player: int, kind: int, source: BoardRun, target: B
         spans = [_ranges(game, run)[depth] for run in (source, target)]
         before = [int(edge[begin] - edge[first]) for first, _ in spans]
         yield Piece(at[0] + before[0], at[1] + before[1], int(edge[end] - edge[begin]))
-        at = [place + int(edge[last] - edge[first]) for place, (first, last) in zip(at, spans, strict=True)]
+        at = [position + int(edge[last] - edge[first]) for position, (first, last) in zip(at, spans, strict=True)]
 
 
 def carry(
@@ -90,16 +90,16 @@ def carry(
 ) -> None:
     """Copy what two parts have both; ``target`` is modified in place. ValueError if arrays are not those of a part."""
     rows = len(target.regret) // max(len(target.average), 1)  # of a rule's memory
-    for name, given in source.items():
+    for name, stored in source.items():
         array: Array = getattr(target, name)
         kind, each = DECISIONS if name in PER_DECISION else ELEMENTS, rows if name == "regret" else 1
-        if not len(array) and not len(given):
+        if not len(array) and not len(stored):
             continue
         listed = [Piece(*(each * number for number in piece)) for piece in pieces(game, player, kind, of, to)]
-        if given.dtype != array.dtype or max(piece.source + piece.size for piece in listed) > len(given):
-            raise ValueError(f"{name} is {given.dtype}{list(given.shape)}, not {array.dtype} of boards {of}")
+        if stored.dtype != array.dtype or max(piece.source + piece.size for piece in listed) > len(stored):
+            raise ValueError(f"{name} is {stored.dtype}{list(stored.shape)}, not {array.dtype} of boards {of}")
         for piece in listed:
-            array[piece.target : piece.target + piece.size] = given[piece.source : piece.source + piece.size]
+            array[piece.target : piece.target + piece.size] = stored[piece.source : piece.source + piece.size]
 
 
 def board_work(game: HoldemGame) -> Offsets:
@@ -154,7 +154,7 @@ def _hands(hands: Hands, begin: int, end: int, first: int, last: int) -> Hands:
     maps = hands.map_start[first : last + 1]
     wide = len(hands.back) // (len(hands.map_start) - 1)  # 0 but on the second street
     per_hand = {name: getattr(hands, name)[low:high] for name in ("number", "first", "second", "same")}
-    per_board = {name: getattr(hands, name)[begin:end] for name in ("held", "storage", "decision", "shift")}
+    per_board = {name: getattr(hands, name)[begin:end] for name in ("counts", "storage", "decision", "shift")}
     return hands._replace(
         start=hands.start[begin : end + 1] - low,
         map_start=maps - maps[0],

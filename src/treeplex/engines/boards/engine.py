@@ -104,44 +104,44 @@ class SubgameEngine:
         returns [passes, H] what each found for the learner's hands at the root, not divided by anything. ``phase``: of
         one pass, what of it.
         """
-        given, told = schedules or Schedules(*np.ones((3, 1))), calls or no_calls()
-        if any(mode == UPDATE and t >= len(given.weight) for _, mode, t in passes):
+        discounts, rule_calls = schedules or Schedules(*np.ones((3, 1))), calls or no_calls()
+        if any(mode == UPDATE and t >= len(discounts.weight) for _, mode, t in passes):
             raise ValueError("Passes that learn need discounts and weights of their iterations.")
-        taken = snapshot or Snapshot(-1, -1, np.empty(0, self._work), np.empty(0, self._work))
+        copied = snapshot or Snapshot(-1, -1, np.empty(0, self._work), np.empty(0, self._work))
         values = np.zeros((len(passes) if keep else 0, max(len(weights) for weights in self.start)))
         stored = playing.source[0].dtype
         (where, locked), weights = playing.frozen, start or self.start
         players = [
             PlayerArrays(*playing.learners[k], playing.source[k], where[k], locked[k], weights[k]) for k in (0, 1)
         ]
-        found, *shared = self._shared
-        sync = new_board_sync(len(found), max(len(self._part), len(found) * self._tiles), self._threads)
+        root_values, *shared = self._shared
+        sync = new_board_sync(len(root_values), max(len(self._part), len(root_values) * self._tiles), self._threads)
         with self.busy:
             crew = self._crews.get(stored.name) or PassCrew(
                 self.streets, self._chances, self._threads, self._work, stored
             )
             results = Results(
-                found,
+                root_values,
                 values,
-                taken.reach,
-                taken.value,
+                copied.reach,
+                copied.value,
                 self._part,
                 *shared,
                 passes=np.array([(*each, phase) for each in passes], dtype=np.int64).reshape(-1, 4),
                 rule=np.array(rule, dtype=np.float64),
-                chosen=np.array((taken.level, taken.board), dtype=np.int64),
+                chosen=np.array((copied.level, copied.board), dtype=np.int64),
                 sync=sync,
                 mail=crew.mail,
             )
             if stored.name not in self._crews:  # kernels are compiled, if need be, before threads wait for each other
-                self._tell(crew, players, results._replace(passes=results.passes[:0]), given, told)
+                self._fill_tables(crew, players, results._replace(passes=results.passes[:0]), discounts, rule_calls)
                 crew.run(0, alone=True)
                 self._crews[stored.name] = crew
-            self._tell(crew, players, results, given, told)
+            self._fill_tables(crew, players, results, discounts, rule_calls)
             if self._threads == 1:
                 crew.run(0)
             else:
-                HELPERS.run(crew, sync, keep=(self, players, results, given, told))
+                HELPERS.run(crew, sync, keep=(self, players, results, discounts, rule_calls))
         return values
 
     def entering(self, player: int) -> tuple[Array, Array]:
@@ -153,10 +153,10 @@ class SubgameEngine:
         size = blocks_of(second) * len(self.start[1 - player]) * LANES
         return top.entry[:size], top.alive[: first.roots + first.slots(1 - player)]
 
-    def found(self, player: int) -> Array:
+    def board_values(self, player: int) -> Array:
         """[B, .] what boards of the second street are worth to ``player``, as their pass has left it; not copied."""
         width = int(np.diff(self._boards[1].hands[player].start).max())
-        return self._shared.found[:, : blocks_of(self._betting[1]) * width * LANES]
+        return self._shared.root_values[:, : blocks_of(self._betting[1]) * width * LANES]
 
     def rows(self, player: int) -> tuple[Array, Array]:
         """Reach rows of the opponent and value rows of ``player`` on the first street, after a pass of ``player``.
@@ -182,16 +182,16 @@ class SubgameEngine:
         value = np.zeros(rows[player] * width[player], self._work)
         return Snapshot(2 if depth == self.streets - 1 else 1, board, reach, value)
 
-    def _tell(
-        self, crew: PassCrew, players: list[PlayerArrays], results: Results, given: Schedules, told: RuleCalls
+    def _fill_tables(
+        self, crew: PassCrew, players: list[PlayerArrays], results: Results, discounts: Schedules, rule_calls: RuleCalls
     ) -> None:
         """Write the tables of all threads."""
         once = new_table()
         for k in (0, 1):
             tabled(once, k, players[k], self._work, players[k].source.dtype)
         tabled(once, 0, results, self._work)
-        tabled(once, 0, given, self._work)
-        tabled(once, 0, told, self._work)
+        tabled(once, 0, discounts, self._work)
+        tabled(once, 0, rule_calls, self._work)
         for table, own in zip(crew.tables, self._tables, strict=True):
             np.copyto(table, np.where(once, once, own))  # each has rows of zeros where the other has none
 

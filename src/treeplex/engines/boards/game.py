@@ -14,7 +14,7 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.compile.memory import GIB, available
 from treeplex.engines.boards.arrays import Boards, Level
-from treeplex.engines.boards.boards import Deal, board_arrays, deal_streets, open_spans, placed
+from treeplex.engines.boards.boards import Deal, board_arrays, deal_streets, lay_out_storage, open_spans
 from treeplex.engines.boards.streets import Span, Street, betting_arrays, split_streets
 from treeplex.engines.boards.working import working_bytes
 from treeplex.errors import GameError
@@ -46,7 +46,7 @@ class HoldemGame:
     locks: tuple[Lock, ...] = ()  # decisions whose strategies are fixed
 
     def __repr__(self) -> str:
-        hands = " x ".join(str(int(hands.held[0])) for hands in self.boards[0].hands)
+        hands = " x ".join(str(int(hands.counts[0])) for hands in self.boards[0].hands)
         locked = f", {len(self.locks)} locked" if self.locks else ""
         return f"HoldemGame({self.name}, pot {self.spot.pot:.10g}, {hands} hands, {self.nodes:,} nodes{locked})"
 
@@ -129,14 +129,14 @@ class HoldemGame:
         """How large the public tree is."""
         by_street = {name: [0, 0, 0] for name in ("action", "chance", "fold", "showdown")}
         for depth, street in enumerate(self.streets):
-            place, known = STREETS.index(street.name), set(street.textures)
+            index, known = STREETS.index(street.name), set(street.textures)
             boards = {texture: self.boards_of(depth, texture) for texture in known}
-            chance_nodes = {id(way.node): way.root for way in street.chance_nodes}
-            by_street["action"][place] = sum(boards[decision.texture] for decision in street.decisions)
-            by_street["chance"][place] = sum(boards[street.textures[root]] for root in chance_nodes.values())
+            chance_nodes = {id(branch.node): branch.root for branch in street.chance_nodes}
+            by_street["action"][index] = sum(boards[decision.texture] for decision in street.decisions)
+            by_street["chance"][index] = sum(boards[street.textures[root]] for root in chance_nodes.values())
             for end in street.terminals:
                 kind = "fold" if end.node.kind == FOLD else "showdown"
-                by_street[kind][place] += boards[street.textures[end.root]]
+                by_street[kind][index] += boards[street.textures[end.root]]
         return {
             "nodes_by_kind": {kind: sum(numbers) for kind, numbers in by_street.items()},
             "action_nodes_by_street": by_street["action"],
@@ -174,7 +174,7 @@ def load_spot(
     streets = split_spot(spot)
     _check_size(spot, streets)
     if like is not None and _cards(like.spot) == _cards(spot) and len(like.streets) == len(streets):
-        boards = placed(streets, like.boards)
+        boards = lay_out_storage(streets, like.boards)
         return HoldemGame(spot, streets, like.deals, boards, like.start, like.combinations, locks)
     deals = deal_streets(spot, len(streets), isomorphic)
     boards = board_arrays(spot, streets, deals)
@@ -250,4 +250,4 @@ def _combinations(root: Boards, ours: Floats, theirs: Floats) -> float:
     np.add.at(by_card, second.first, theirs)
     np.add.at(by_card, second.second, theirs)
     met = theirs.sum() - by_card[first.first] - by_card[first.second] + theirs[first.same]
-    return float((ours * met)[: int(first.held[0])].sum())
+    return float((ours * met)[: int(first.counts[0])].sum())

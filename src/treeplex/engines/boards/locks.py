@@ -29,30 +29,31 @@ def fix(game: HoldemGame, storage: str, learners: tuple[HandLearner, HandLearner
     """Mark the locked decisions; with ``learners``, write their strategies wherever strategies are read from."""
     where = no_locks(game, storage).where
     parts: tuple[list[Floats], list[Floats]] = ([], [])
-    for (player, place, _), (rows, count) in _locked_rows(game).items():
+    for (player, index, _), (rows, count) in _locked_rows(game).items():
         if (rows.sum(axis=0) > 0.0)[:count].all():
-            where[player][place] = ALL_LOCKED
+            where[player][index] = ALL_LOCKED
         else:
-            where[player][place] = sum(part.size for part in parts[player])
+            where[player][index] = sum(part.size for part in parts[player])
             parts[player].append(_stored(rows, storage).ravel())
-    for learner, (places, numbers) in zip(learners or (), told(game, storage), strict=False):
+    for learner, (positions, numbers) in zip(learners or (), locked_values(game, storage), strict=False):
         for target in (learner.regret, learner.predicted, learner.average):
             if len(target) == len(learner.average):  # not memory of several rows, which locked hands never use
-                target[places] = numbers
+                target[positions] = numbers
     first, second = (np.concatenate([*part, np.zeros(0)]).astype(storage) for part in parts)
     return Locked(where, Sources(first, second))
 
 
-def told(game: HoldemGame, storage: str) -> list[tuple[Offsets, npt.NDArray[Any]]]:
+def locked_values(game: HoldemGame, storage: str) -> list[tuple[Offsets, npt.NDArray[Any]]]:
     """Of each player: places of the numbers of locked hands in arrays of regrets, and what is written there."""
-    found: list[tuple[list[Offsets], list[Floats]]] = [([], []), ([], [])]
+    by_player: list[tuple[list[Offsets], list[Floats]]] = [([], []), ([], [])]
     for (player, _, start), (rows, _) in _locked_rows(game).items():
-        held = np.broadcast_to(rows.sum(axis=0) > 0.0, rows.shape).ravel()
-        found[player][0].append(start + np.flatnonzero(held))
-        found[player][1].append(_stored(rows, storage).ravel()[held])
+        locked = np.broadcast_to(rows.sum(axis=0) > 0.0, rows.shape).ravel()
+        by_player[player][0].append(start + np.flatnonzero(locked))
+        by_player[player][1].append(_stored(rows, storage).ravel()[locked])
     none = np.zeros(0, np.int64)
     return [
-        (np.concatenate([*places, none]), np.concatenate([*numbers, none]).astype(storage)) for places, numbers in found
+        (np.concatenate([*positions, none]), np.concatenate([*numbers, none]).astype(storage))
+        for positions, numbers in by_player
     ]
 
 
@@ -70,7 +71,7 @@ def _locked_rows(game: HoldemGame) -> dict[tuple[int, int, int], tuple[Floats, i
         except LookupError:  # of a spot that is cut, another part has the board
             continue
         hands = game.boards[depth].hands[decision.player]
-        begin, end, count = int(hands.start[board]), int(hands.start[board + 1]), int(hands.held[board])
+        begin, end, count = int(hands.start[board]), int(hands.start[board + 1]), int(hands.counts[board])
         stored = np.zeros_like(table)
         stored[:, hand_numbers(HAND_CARDS // 4 * 4 + np.array(suits)[HAND_CARDS % 4])] = table
         probabilities = stored[:, hands.number[begin : begin + count].astype(np.int64)]

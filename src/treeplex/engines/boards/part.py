@@ -171,9 +171,9 @@ class BoardPart:
         with runner.busy:
             step.run(runner, layout.DOWN)
             entry, alive = (array.copy() for array in runner.entering(player))
-            values = runner.found(player)
-            for begin, end, worth in ask(entry, alive):
-                values[begin:end, : worth.shape[1]] = worth
+            values = runner.board_values(player)
+            for begin, end, part_values in ask(entry, alive):
+                values[begin:end, : part_values.shape[1]] = part_values
             return step.run(runner, layout.UP)
 
     def below(self, step: BoardPass, entry: Array, alive: Array) -> Array:
@@ -183,7 +183,7 @@ class BoardPart:
             for array, sent in zip(runner.entering(player), (entry, alive), strict=True):
                 array[:] = sent
             step.run(runner, layout.BELOW)
-            return runner.found(player).copy()
+            return runner.board_values(player).copy()
 
     def unpacked(self, tensors: Mapping[str, Array], name: str) -> HandTables:
         """Host tables that were packed under a name."""

@@ -108,22 +108,22 @@ def store(numbers: Floats, storage: str, dither: Floats | float = 0.5) -> Scaled
     )
 
 
-def shares(numbers: Floats) -> Floats:
+def normalise(numbers: Floats) -> Floats:
     """sigma(a) ~ max(R(a), 0), uniform where nothing is positive."""
     return matched(numbers, TINY)
 
 
 def strategy(rules: Rules, memory: Memory, key: Key, size: tuple[int, int]) -> Floats:
     """[actions, H] what is played at a decision: shares of regrets, or of predicted ones; uniform before an update."""
-    kept = (memory.predicted if rules.predict or rules.rule else memory.regret).get(key)
-    free = shares(np.zeros(size) if kept is None else kept.numbers.astype(np.float64))
+    stored = (memory.predicted if rules.predict or rules.rule else memory.regret).get(key)
+    free = normalise(np.zeros(size) if stored is None else stored.numbers.astype(np.float64))
     if key not in rules.locked:
         return free
-    fixed = shares(store(rules.locked[key], rules.storage).numbers.astype(np.float64))
-    return np.where(held(rules, key), fixed, free)
+    fixed = normalise(store(rules.locked[key], rules.storage).numbers.astype(np.float64))
+    return np.where(locked_hands(rules, key), fixed, free)
 
 
-def held(rules: Rules, key: Key) -> npt.NDArray[np.bool_]:
+def locked_hands(rules: Rules, key: Key) -> npt.NDArray[np.bool_]:
     """[H] which hands are locked at a decision."""
     return rules.locked[key].sum(axis=0) > 0.0
 
@@ -189,12 +189,14 @@ def _pass(
     sigma = strategy(rules, memory, key, (len(node.children), len(rules.hands[owner])))
     children = [(child, (*line, action)) for action, child in enumerate(node.children)]
     if owner == player:
-        values = np.array([_pass(rules, memory, t, player, child, board, way, reach, alive) for child, way in children])
+        values = np.array(
+            [_pass(rules, memory, t, player, child, board, path, reach, alive) for child, path in children]
+        )
         if key in rules.leaving:
             values[0] = rules.leaving[key]
             memory.entered[key] = memory.entered.get(key, 0.0) + rules.weight(t) * values[1]
         expected = (sigma * values).sum(axis=0)
-        if key not in rules.locked or not held(rules, key).all():
+        if key not in rules.locked or not locked_hands(rules, key).all():
             if rules.rule is None:
                 _learn(rules, memory, t, key, values - expected)
             else:
@@ -204,8 +206,8 @@ def _pass(
     _remember(rules, memory, t, key, played)
     return np.sum(
         [
-            _pass(rules, memory, t, player, child, board, way, played[a], bool(played[a].any()))
-            for a, (child, way) in enumerate(children)
+            _pass(rules, memory, t, player, child, board, path, played[a], bool(played[a].any()))
+            for a, (child, path) in enumerate(children)
         ],
         axis=0,
     )
@@ -216,7 +218,7 @@ def _learn(rules: Rules, memory: Memory, t: int, key: Key, instantaneous: Floats
     before = memory.regret[key].value if key in memory.regret else np.zeros(instantaneous.shape)
     regret = discounted(rules, before, memory.last.get(key, 0), t - 1) + instantaneous
     if key in rules.locked:  # hands that are locked learn nothing, and do not decide the scale of 16-bit numbers
-        regret, instantaneous = (np.where(held(rules, key), 0.0, x) for x in (regret, instantaneous))
+        regret, instantaneous = (np.where(locked_hands(rules, key), 0.0, x) for x in (regret, instantaneous))
     memory.regret[key] = store(regret, rules.storage, rules.dither(key, t, REGRET))
     memory.last[key] = t
     if rules.predict:
@@ -233,7 +235,7 @@ def _call(rules: Rules, rule: Rule, memory: Memory, t: int, key: Key, values: Fl
     else:
         numbers: Floats = np.repeat(rule.initial(actions, constants)[:, :, None], hands, axis=2)
     after = sigma.copy()
-    for h in np.flatnonzero(~held(rules, key) if key in rules.locked else np.ones(hands, np.bool_)).tolist():
+    for h in np.flatnonzero(~locked_hands(rules, key) if key in rules.locked else np.ones(hands, np.bool_)).tolist():
         played, own = sigma[:, h].copy(), np.ascontiguousarray(numbers[:, :, h])
         rule.apply(float(t), np.ascontiguousarray(values[:, h]), played, own, constants)
         after[:, h], numbers[:, :, h] = played, own
@@ -244,8 +246,8 @@ def _remember(rules: Rules, memory: Memory, t: int, key: Key, played: Floats) ->
     """S <- S + w_t times the reach probabilities of the actions: the average is weighted by reach in every storage."""
     before = memory.average[key].value if key in memory.average else np.zeros(played.shape)
     after = before + rules.weight(t) * played
-    if key in rules.locked and not held(rules, key).all():
-        after = np.where(held(rules, key), 0.0, after)
+    if key in rules.locked and not locked_hands(rules, key).all():
+        after = np.where(locked_hands(rules, key), 0.0, after)
     if rules.weight(t) > 0.0:
         memory.average[key] = store(after, rules.storage, rules.dither(key, t, AVERAGE))
 

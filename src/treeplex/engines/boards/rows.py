@@ -28,7 +28,7 @@ class HandRows(NamedTuple):
     number: Small  # [N] of the 1,326 hands; 1,326: none
 
     @property
-    def places(self) -> tuple[Offsets, Offsets]:
+    def first_and_width(self) -> tuple[Offsets, Offsets]:
         """``first`` and ``width``."""
         return self.first, self.width
 
@@ -50,17 +50,17 @@ def hand_rows(game: HoldemGame, player: int) -> dict[tuple[int, int], HandRows]:
         hands = level.hands[player]
         widths = np.diff(hands.start)
         board = np.repeat(np.arange(len(widths)), widths)
-        place = np.arange(int(hands.start[-1])) - hands.start[board]
+        position = np.arange(int(hands.start[-1])) - hands.start[board]
         above = np.zeros(0, np.int64)
         if depth:
             parent = np.array([deal.parent for deal in game.deals[depth]], dtype=np.int64)
             copies = copies[parent] * np.diff(level.image)
             map_start = hands.map_start[level.image[:-1]]  # of the board itself: its first image
             over = game.boards[depth - 1].hands[player]
-            above = over.start[parent][board] + hands.map[map_start[board] + place]
-        count = np.where(place < hands.held[board], copies[board], 0.0)
+            above = over.start[parent][board] + hands.map[map_start[board] + position]
+        count = np.where(position < hands.counts[board], copies[board], 0.0)
         every = HandRows(
-            hands.storage[board] + place, widths[board], above, count, board, hands.decision[board], hands.number
+            hands.storage[board] + position, widths[board], above, count, board, hands.decision[board], hands.number
         )
         for texture in {decision.texture for decision in street.decisions}:
             if texture == EVERY_BOARD:
@@ -77,7 +77,7 @@ def hand_rows(game: HoldemGame, player: int) -> dict[tuple[int, int], HandRows]:
     return rows_by_texture
 
 
-def shares(numbers: Floats) -> Floats:
+def normalise(numbers: Floats) -> Floats:
     """[actions, N] strategies from numbers of which they are shares; even where all are zero."""
     positive = np.maximum(numbers, 0.0)
     total = positive.sum(axis=0)

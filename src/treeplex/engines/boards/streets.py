@@ -49,7 +49,7 @@ class End(NamedTuple):
     sequences: tuple[int, int]
 
 
-class Way(NamedTuple):
+class ChanceBranch(NamedTuple):
     """A chance node and what follows it: a root of the next street."""
 
     node: BettingNode
@@ -75,7 +75,7 @@ class Street(NamedTuple):
     textures: list[int]  # of its roots, in ascending order
     decisions: list[Decision]
     terminals: list[End]
-    chance_nodes: list[Way]  # above the roots of the next street, in this order
+    chance_nodes: list[ChanceBranch]  # above the roots of the next street, in this order
 
     @property
     def roots(self) -> int:
@@ -92,13 +92,13 @@ class Street(NamedTuple):
 
     def spans(self, player: int) -> dict[int, Span]:
         """What is open on boards of each texture."""
-        found: dict[int, Span] = {}
+        by_texture: dict[int, Span] = {}
         own = [decision for decision in self.decisions if decision.player == player]
         for texture, each in groupby(own, lambda decision: decision.texture):
             inside = list(each)
             slots = sum(len(decision.node.actions) for decision in inside)
-            found[texture] = Span(inside[0].slot, slots, inside[0].number, len(inside))
-        return found
+            by_texture[texture] = Span(inside[0].slot, slots, inside[0].number, len(inside))
+        return by_texture
 
 
 def split_streets(root: BettingNode) -> list[Street]:
@@ -108,21 +108,24 @@ def split_streets(root: BettingNode) -> list[Street]:
     while roots:
         street = _street(roots, textures)
         streets.append(street)
-        roots, textures = [way.after for way in street.chance_nodes], [way.texture for way in street.chance_nodes]
+        roots, textures = (
+            [branch.after for branch in street.chance_nodes],
+            [branch.texture for branch in street.chance_nodes],
+        )
     return streets
 
 
 def _street(roots: list[BettingNode], textures: list[int]) -> Street:
     decisions: list[Decision] = []
     terminals: list[End] = []
-    chance_nodes: list[Way] = []
+    chance_nodes: list[ChanceBranch] = []
     slots, counts = [0, 0], [0, 0]
     for root, (first, texture) in enumerate(zip(roots, textures, strict=True)):
         waiting: list[tuple[BettingNode, tuple[int, int]]] = [(first, (-1, -1))]
         while waiting:
             node, sequences = waiting.pop()
             if node.kind == CHANCE:
-                chance_nodes += [Way(node, root, sequences, *after) for after in _dealt(node, texture)]
+                chance_nodes += [ChanceBranch(node, root, sequences, *after) for after in _dealt(node, texture)]
             elif node.kind != DECISION:
                 terminals.append(End(node, root, sequences))
             else:
@@ -134,7 +137,7 @@ def _street(roots: list[BettingNode], textures: list[int]) -> Street:
                 for action in range(len(node.actions) - 1, -1, -1):
                     after = (slot + action, sequences[1]) if player == 0 else (sequences[0], slot + action)
                     waiting.append((node.children[action], after))
-    chance_nodes.sort(key=lambda way: way.texture)
+    chance_nodes.sort(key=lambda branch: branch.texture)
     return Street(STREETS[roots[0].street], textures, decisions, terminals, chance_nodes)
 
 
@@ -155,19 +158,19 @@ class _Tile(NamedTuple):
     base: tuple[int, int]  # both players' first slots
     boards: int  # the texture of the boards on which its roots are open; -1: roots of any
 
-    def row(self, player: int, place: Decision | End | Way) -> int:
+    def row(self, player: int, record: Decision | End | ChanceBranch) -> int:
         """The row of ``player``'s last sequence before ``place``."""
-        slot = place.sequences[player]
-        return place.root - self.begin if slot < 0 else self.stop - self.begin + slot - self.base[player]
+        slot = record.sequences[player]
+        return record.root - self.begin if slot < 0 else self.stop - self.begin + slot - self.base[player]
 
     @property
     def blocks(self) -> int:
         """Vectors that its roots fill."""
         return -(-(self.stop - self.begin) // LANES)
 
-    def holds(self, place: Decision | End) -> bool:
+    def holds(self, record: Decision | End) -> bool:
         """Is it below one of these roots?"""
-        return self.begin <= place.root < self.stop
+        return self.begin <= record.root < self.stop
 
 
 def betting_arrays(spot: Spot, street: Street, learner: int) -> Betting:
@@ -183,10 +186,10 @@ def betting_arrays(spot: Spot, street: Street, learner: int) -> Betting:
         firsts = (len(nodes[opponent]), len(nodes[learner]), len(group))
         tile.append((part.begin, part.base[learner], part.base[opponent], *firsts, blocks, part.boards))
         blocks += part.blocks
-        for place in filter(part.holds, street.decisions):
-            reached = (part.row(opponent, place),) if place.player == learner else ()
-            above = part.row(place.player, place)
-            nodes[place.player].append((above, place.slot, len(place.node.actions), place.number, *reached))
+        for record in filter(part.holds, street.decisions):
+            reached = (part.row(opponent, record),) if record.player == learner else ()
+            above = part.row(record.player, record)
+            nodes[record.player].append((above, record.slot, len(record.node.actions), record.number, *reached))
         rows = by_row(filter(part.holds, street.terminals), partial(part.row, opponent))
         for row, ends in sorted(rows.items(), key=_shows_first):
             chips = [amounts(spot, end.node, learner) for end in ends]
@@ -196,7 +199,10 @@ def betting_arrays(spot: Spot, street: Street, learner: int) -> Betting:
             amount.extend(chips)
     counts = (len(nodes[opponent]), len(nodes[learner]), len(group))
     tile.append((street.roots, street.slots(learner), street.slots(opponent), *counts, blocks, EVERY_BOARD))
-    chances = [(tiles[0].row(opponent, way), tiles[0].row(learner, way), way.texture) for way in street.chance_nodes]
+    chances = [
+        (tiles[0].row(opponent, branch), tiles[0].row(learner, branch), branch.texture)
+        for branch in street.chance_nodes
+    ]
     return Betting(
         _table(tile, BOARDS + 1),
         _table(nodes[opponent], NUMBER + 1),
@@ -218,8 +224,8 @@ def _tiles(street: Street) -> list[_Tile]:
     cut = not street.chance_nodes
     textures = [max(texture, EVERY_BOARD) if cut else EVERY_BOARD for texture in street.textures]
     rows = [1] * street.roots
-    for place in street.decisions:
-        rows[place.root] += len(place.node.actions)
+    for record in street.decisions:
+        rows[record.root] += len(record.node.actions)
     tiles: list[_Tile] = []
     begin, size = 0, 0
     base = (0, 0)
@@ -227,7 +233,7 @@ def _tiles(street: Street) -> list[_Tile]:
         size += rows[root]
         if root + 1 == street.roots or textures[root] != textures[root + 1] or (cut and size >= TILE):
             tiles.append(_Tile(begin, root + 1, base, textures[root]))
-            inside = [place for place in street.decisions if begin <= place.root <= root]
+            inside = [record for record in street.decisions if begin <= record.root <= root]
             used = [sum(len(p.node.actions) for p in inside if p.player == player) for player in (0, 1)]
             base = (base[0] + used[0], base[1] + used[1])
             begin, size = root + 1, 0

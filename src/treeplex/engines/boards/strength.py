@@ -24,9 +24,9 @@ def _highest(keep: int) -> Ints:
     """[8192] the ``keep`` highest ranks of every set of ranks."""
     result, count = np.zeros_like(_SETS), np.zeros_like(_SETS)
     for rank in range(12, -1, -1):
-        taken = (_SETS >> rank & 1) * (count < keep)
-        result |= taken << rank
-        count += taken
+        bit = (_SETS >> rank & 1) * (count < keep)
+        result |= bit << rank
+        count += bit
     return result
 
 
@@ -60,17 +60,17 @@ def strength_of(a: Ints, b: Ints, c: Ints, d: Ints) -> Ints:
     """Strengths of the cards in the masks of the four suits: the best of all that can be made of them."""
     once = a | b | c | d
     twice = a & b | (a | b) & (c | d) | c & d
-    found = _TOP[5][once] << MADE
+    strength = _TOP[5][once] << MADE
     straight = _STRAIGHT[once]
-    np.maximum(found, 4 << CATEGORY | straight << MADE, out=found, where=straight > 0)
+    np.maximum(strength, 4 << CATEGORY | straight << MADE, out=strength, where=straight > 0)
     for suit in (a, b, c, d):  # five of a suit in seven cards leave no room for a full house
-        np.maximum(found, _FLUSH[suit], out=found)
+        np.maximum(strength, _FLUSH[suit], out=strength)
     some = np.flatnonzero(twice)
     once, twice = once[some], twice[some]
     pairs = _TOP[2][twice]
     two = 2 << CATEGORY | pairs << MADE | _TOP[1][once & ~pairs]
     one = 1 << CATEGORY | pairs << MADE | _TOP[3][once & ~pairs]
-    found[some] = np.maximum(found[some], np.where(pairs & (pairs - 1), two, one))
+    strength[some] = np.maximum(strength[some], np.where(pairs & (pairs - 1), two, one))
     a, b, c, d = a[some], b[some], c[some], d[some]
     thrice = a & b & (c | d) | (a | b) & c & d
     few = np.flatnonzero(thrice)
@@ -80,8 +80,8 @@ def strength_of(a: Ints, b: Ints, c: Ints, d: Ints) -> Ints:
     full = 6 << CATEGORY | three << MADE | _TOP[1][rest]
     alone = 3 << CATEGORY | three << MADE | _TOP[2][once & ~three]
     best = np.where(four, 7 << CATEGORY | four << MADE | _TOP[1][once & ~four], np.where(rest, full, alone))
-    found[some] = np.maximum(found[some], best)
-    return found
+    strength[some] = np.maximum(strength[some], best)
+    return strength
 
 
 def strengths(cards: npt.NDArray[np.integer]) -> Ints:

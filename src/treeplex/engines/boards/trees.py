@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.engines.boards.boards import placed
+from treeplex.engines.boards.boards import lay_out_storage
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.streets import Decision, split_streets
 from treeplex.games.holdem.betting import CHANCE, DECISION, Action, BettingNode
@@ -17,7 +17,7 @@ from treeplex.games.holdem.classes import EVERY_BOARD
 def with_tree(game: HoldemGame, root: BettingNode) -> HoldemGame:
     """The same cards and money with another betting tree."""
     streets = split_streets(root)
-    return replace(game, streets=streets, boards=placed(streets, game.boards[: len(streets)]), locks=())
+    return replace(game, streets=streets, boards=lay_out_storage(streets, game.boards[: len(streets)]), locks=())
 
 
 def by_node(game: HoldemGame) -> dict[int, tuple[int, Decision]]:

@@ -27,10 +27,10 @@ Sizes = dict[str, tuple[tuple[int, ...], Any]]
 class Shared(NamedTuple):
     """Arrays that all threads work in: see ``Results``."""
 
-    found: Array
+    root_values: Array
     sums: Array
     entry: Array
-    kept: Array
+    board_reach: Array
     alive: Array
 
 
@@ -81,7 +81,7 @@ def _scratch(streets: Sequence[Street], boards: Sequence[Boards], depth: int, wo
         "ahead": width * LANES,
         "square": 2 * LANES**2,
         "sums": ROWS_OF_SUMS * LANES,
-        "found": blocks_of(street) * width * LANES if last else 0,
+        "root_values": blocks_of(street) * width * LANES if last else 0,
         "entry": below * width * LANES if depth == 0 else 0,
     }
     return {name: ((size,), work) for name, size in numbers.items()} | {
@@ -95,16 +95,16 @@ def _scratch(streets: Sequence[Street], boards: Sequence[Boards], depth: int, wo
 
 def _shared(streets: Sequence[Street], boards: Sequence[Boards], work: npt.DTypeLike) -> Sizes:
     second = len(boards[1].child) - 1 if len(streets) > 1 else 0
-    found = blocks_of(streets[1]) * _widest(boards[1]) * LANES if second else 0
+    size = blocks_of(streets[1]) * _widest(boards[1]) * LANES if second else 0
     three = len(streets) == MOST_STREETS
     between = blocks_of(streets[2]) * _widest(boards[1]) * LANES if three else 0
-    rows, kept = (_rows(streets[1]), second) if three else (0, 0)
+    rows, count = (_rows(streets[1]), second) if three else (0, 0)
     return {
-        "found": ((second, found), work),
+        "root_values": ((second, size), work),
         "sums": ((len(parts_of(boards)), between), work),
-        "entry": ((kept, between), work),
-        "kept": ((kept, rows * _widest(boards[1]) if three else 0), work),
-        "alive": ((kept, rows), np.bool_),
+        "entry": ((count, between), work),
+        "board_reach": ((count, rows * _widest(boards[1]) if three else 0), work),
+        "alive": ((count, rows), np.bool_),
     }
 
 

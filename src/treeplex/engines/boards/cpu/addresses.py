@@ -115,13 +115,13 @@ def _reader(named: type[Row]) -> Callable[..., Any]:
             first = builder.mul(builder.add(at, word(FIRST[named])), word(COLUMNS))
             members = []
             for k, kind in enumerate(kinds):
-                places = [
+                words = [
                     builder.gep(table.data, [builder.add(first, word(WORDS * k + j))], source_etype=word)
                     for j in range(1 + kind.ndim)
                 ]
                 pointer = context.get_data_type(kind.dtype).as_pointer()
-                data = builder.load(builder.bitcast(places[0], pointer.as_pointer()), typ=pointer)
-                shape = [builder.load(place, typ=word) for place in places[1:]]
+                data = builder.load(builder.bitcast(words[0], pointer.as_pointer()), typ=pointer)
+                shape = [builder.load(address, typ=word) for address in words[1:]]
                 size = word(context.get_abi_sizeof(context.get_data_type(kind.dtype)))
                 strides = [size] if kind.ndim == 1 else [builder.mul(size, shape[1]), size]
                 array = context.make_array(kind)(context, builder)

@@ -14,7 +14,7 @@ from treeplex.updates.rules import positive_sum, share_out
 
 @callee
 def call(
-    calls: RuleCalls, player: PlayerArrays, step: Pass, start: int, number: int, actions: int, width: int, held: int,
+    calls: RuleCalls, player: PlayerArrays, step: Pass, start: int, number: int, actions: int, width: int, hands: int,
     values: Array,
 ) -> None:  # fmt: skip
     """Update the strategies and the memory of all ``held`` hands of a decision but locked ones.
@@ -26,7 +26,7 @@ def call(
     player.last[number] = step.t
     rows, size, locked = calls.code[1], actions * width, player.where[number]
     strategy, memory, own = player.predicted[start:], player.regret[rows * start :], np.empty((2 + rows) * actions)
-    for h in range(held):
+    for h in range(hands):
         if calls.failed[0] >= 0 or calls.astray[0] > 0:
             return
         if locked >= 0 and is_locked(player.locked, locked, size, width, h):

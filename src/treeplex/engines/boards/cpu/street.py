@@ -80,13 +80,13 @@ def _keep(
     size: int,
     width: int,
     fresh: Array,
-    kept: Array,
+    stored: Array,
     scale: Array,
     seed: Whole,
 ) -> None:
     """In 16 bits put away the ``fresh`` numbers of a decision; locked hands keep their strategies."""
-    locked, rows = player.where[number], kept[start : start + size]
-    if is_whole(kept):
+    locked, rows = player.where[number], stored[start : start + size]
+    if is_whole(stored):
         if locked >= 0:
             spare(player.locked, locked, size, width, fresh)
         scale[number] = pack(fresh[:size], rows, seed)
@@ -121,22 +121,22 @@ def _choose(actions: int, width: int, values: Array, expected: Array) -> None:
 
 
 @callee
-def fetch_last(tables: PassArrays, place: BoardPath, part: int, step: Pass) -> None:
+def fetch_last(tables: PassArrays, path: BoardPath, part: int, step: Pass) -> None:
     """Have the numbers that ``ascend`` begins with brought from memory."""
-    betting, hands = betting_at(tables, 2 * place.level + step.player), hands_at(tables, 2 * place.level + step.player)
-    player, width = player_at(tables, step.player), hands.start[place.board + 1] - hands.start[place.board]
-    last = hands.storage[place.board] + np.int64(betting.tile[part + 1, layout.OWN_SLOT]) * width
+    betting, hands = betting_at(tables, 2 * path.level + step.player), hands_at(tables, 2 * path.level + step.player)
+    player, width = player_at(tables, step.player), hands.start[path.board + 1] - hands.start[path.board]
+    last = hands.storage[path.board] + np.int64(betting.tile[part + 1, layout.OWN_SLOT]) * width
     for k in range(last - DISTANCE, last, LANES):
         prefetch(player.source, k)
 
 
 @callee
-def descend(tables: PassArrays, place: BoardPath, part: int, rule: PassRule, step: Pass) -> None:
+def descend(tables: PassArrays, path: BoardPath, part: int, rule: PassRule, step: Pass) -> None:
     """Reach rows of a tile from those of its street roots, which are given; the opponent's average is kept on the way.
 
     Rows that are zero for every hand are marked, and nothing below them is touched.
     """
-    level, board, opponent = place.level, place.board, 1 - step.player
+    level, board, opponent = path.level, path.board, 1 - step.player
     betting, hands = betting_at(tables, 2 * level + step.player), hands_at(tables, 2 * level + opponent)
     scratch, player = scratch_at(tables, level), player_at(tables, opponent)
     width = hands.start[board + 1] - hands.start[board]
@@ -156,9 +156,9 @@ def descend(tables: PassArrays, place: BoardPath, part: int, rule: PassRule, ste
 
 
 @callee
-def ascend(tables: PassArrays, place: BoardPath, part: int, rule: PassRule, step: Pass) -> None:
+def ascend(tables: PassArrays, path: BoardPath, part: int, rule: PassRule, step: Pass) -> None:
     """Value rows from the last decisions up to the street roots, and what the learner learns on the way."""
-    level, board = place.level, place.board
+    level, board = path.level, path.board
     betting, hands = betting_at(tables, 2 * level + step.player), hands_at(tables, 2 * level + step.player)
     scratch, player = scratch_at(tables, level), player_at(tables, step.player)
     width = hands.start[board + 1] - hands.start[board]
@@ -177,7 +177,7 @@ def ascend(tables: PassArrays, place: BoardPath, part: int, rule: PassRule, step
         above = np.int64(nodes[n, layout.ABOVE]) * width
         parent, expected = scratch.value[above : above + width], scratch.total
         locked = player.where[number]
-        best = step.mode in (layout.BEST, layout.BEST_KEPT)
+        best = step.mode in (layout.BEST, layout.RECORD_BEST)
         if best and locked == layout.FREE:
             _choose(actions, width, values, expected)
         else:
@@ -188,22 +188,22 @@ def ascend(tables: PassArrays, place: BoardPath, part: int, rule: PassRule, step
             store(parent, h, load(parent, h) + load(expected, h))
         if step.mode == layout.UPDATE and locked != layout.ALL_LOCKED:
             if calls_at(tables, 0).code[0] != 0:
-                call(calls_at(tables, 0), player, step, start, number, actions, width, hands.held[board], values)
+                call(calls_at(tables, 0), player, step, start, number, actions, width, hands.counts[board], values)
                 continue
             shift = hands.shift[board]
             _learn(
                 player, rule, schedules, step.t, lowest, start, shift, number, actions, width, values, scratch, locked
             )
-        if step.mode >= layout.BEST_KEPT:
+        if step.mode >= layout.RECORD_BEST:
             _record(player.regret, start, size, values)
 
 
 @inlined
-def _record(kept: Array, start: int, size: int, values: Array) -> None:
+def _record(stored: Array, start: int, size: int, values: Array) -> None:
     """Keep the values of a decision's actions; 16 bits cannot hold them."""
-    if not is_whole(kept):
+    if not is_whole(stored):
         for k in range(0, size, LANES):
-            store(kept, start + k, load(values, k))
+            store(stored, start + k, load(values, k))
 
 
 @inlined

@@ -35,8 +35,8 @@ _from, _each = callee(claims_from), callee(claims_each)
 @callee
 def claim(sync: Sync, boards: int, task: int, tasks: int, threads: int, before: int) -> bool:
     """Take a task, after ``before`` earlier passes: was it still to be had?"""
-    place = _from(boards) + task % threads * _each(tasks, threads) + task // threads
-    return look(sync, place) == before and exchange(sync, place, before)
+    index = _from(boards) + task % threads * _each(tasks, threads) + task // threads
+    return look(sync, index) == before and exchange(sync, index, before)
 
 
 @callee

@@ -26,9 +26,9 @@ SQUARE = LANES * LANES
 
 
 @callee
-def settle(tables: PassArrays, place: BoardPath, part: int, player: int) -> None:
+def settle(tables: PassArrays, path: BoardPath, part: int, player: int) -> None:
     """Add the values of terminals to the learner's value rows, 16 reach rows at a time."""
-    level, board = place.level, place.board
+    level, board = path.level, path.board
     betting, boards = betting_at(tables, 2 * level + player), boards_at(tables, level)
     mine, theirs = hands_at(tables, 2 * level + player), hands_at(tables, 2 * level + 1 - player)
     scratch = scratch_at(tables, level)
@@ -81,7 +81,7 @@ def _sweep(
     last = np.int64(boards.group_start[board + 1]) if shows else np.int64(1)
     i = j = np.int64(0)
     while group < last:
-        end, stop = np.int64(0), np.int64(theirs.held[board])
+        end, stop = np.int64(0), np.int64(theirs.counts[board])
         if shows:
             end, stop = np.int64(boards.group[group, player]), np.int64(boards.group[group, 1 - player])
         for k in range(i, end):
@@ -106,7 +106,7 @@ def _pay(
     betting: Betting, mine: Hands, board: int, filled: int, shows: bool, folds: bool, whole: Any, scratch: StreetScratch
 ) -> None:
     """What each hand of ours meets, turned back into rows, 16 hands at a time, and added to value rows as chips."""
-    start, held = mine.start[board], np.int64(mine.held[board])
+    start, hands = mine.start[board], np.int64(mine.counts[board])
     width = mine.start[board + 1] - start
     sums, square, value = scratch.sums, scratch.square, scratch.value
     places, counts = scratch.lanes[2 * LANES : 3 * LANES], scratch.lanes[3 * LANES :]
@@ -116,7 +116,7 @@ def _pay(
         if counts[kind] > 0:
             counts[kind] = _list(betting, filled, width, kind, scratch)
     for h in range(0, width, LANES):
-        stop = min(h + LANES, held)
+        stop = min(h + LANES, hands)
         for i in range(stop, h + LANES):
             store(square, (i - h) * LANES, zero)
         for kind in range(2):

@@ -45,7 +45,7 @@ class DeviceBetting(NamedTuple):
 
 
 (
-    ENTRY, FIRST_ROW, WANTED, THEIRS, THEIRS_END, THEIR_SLOT, THEIR_SLOTS, OWN, OWN_END, ROOT_SLOT, ROOT_SLOTS,
+    ENTRY, FIRST_ROW, OPEN_ON, THEIRS, THEIRS_END, THEIR_SLOT, THEIR_SLOTS, OWN, OWN_END, ROOT_SLOT, ROOT_SLOTS,
     ROOT_WORDS,
 ) = range(12)  # fmt: skip
 """Of ``DeviceBetting.root``: the row that leads there, on the board above; its first row among all of the board; on
@@ -77,12 +77,12 @@ class Cards(NamedTuple):
     shift: Offsets  # [B x 2] by how much further on they are in the whole game, where this is a part of one
     map: Small  # where the opponent's hands stand on the board above
     program: Words  # see ``matches``
-    look: Words  # [sum H, 4]
+    lookup: Words  # [sum H, 4]
     same: Small  # [sum H] where the opponent has the same hand
 
 
 (
-    BOARD_START, BOARD_WIDTH, BOARD_HELD, BOARD_THEIRS, BOARD_THEIR_HELD, BOARD_PROGRAM, BOARD_STEPS, BOARD_ROWS,
+    BOARD_START, BOARD_WIDTH, BOARD_HANDS, BOARD_THEIRS, BOARD_THEIR_HANDS, BOARD_PROGRAM, BOARD_STEPS, BOARD_ROWS,
     BOARD_STRIDE, BOARD_MARKS, BOARD_DECISION, BOARD_THEIR_DECISION, BOARD_TEXTURE, BOARD_MAP, BOARD_OVER,
     BOARD_OVER_STRIDE, BOARD_OVER_MARKS, BOARD_WORDS,
 ) = range(18)  # fmt: skip

@@ -38,12 +38,12 @@ def part(function):
     return function if SIMULATED else callee(function)
 
 
-def _place(first, number):
+def _decision_index(first, number):
     """A decision's place. ``first`` may have begun below zero: boards of one class have numbers from the middle on."""
     return uint64(uint32(first + number) & WORD)
 
 
-place_of: Any = part(_place)
+decision_index: Any = part(_decision_index)
 
 
 def _word(record, k):
@@ -55,8 +55,8 @@ word: Any = part(_word)
 
 def _closed(root, texture):
     """Is there no such street root on boards of this texture?"""
-    wanted = uint32(root[layout.WANTED])
-    return wanted != 0 and wanted != texture  # noqa: PLR1714 - Numba knows no tuple of two types
+    open_on = uint32(root[layout.OPEN_ON])
+    return open_on != 0 and open_on != texture  # noqa: PLR1714 - Numba knows no tuple of two types
 
 
 closed: Any = part(_closed)
@@ -77,9 +77,9 @@ def common(storage: str, locks: bool) -> Common:
             a = uint32(a + 1)
         return False
 
-    def lock_at(where, rows, place):
+    def lock_at(where, rows, index):
         """Where a decision's locked rows are, and those rows."""
-        lock = where[place] if locks else np.int64(FREE)
+        lock = where[index] if locks else np.int64(FREE)
         return lock, rows[uint64(lock if lock >= 0 else 0) :]
 
     def shared_out(total, parts, rest, actions):
@@ -160,14 +160,14 @@ def factor(storage: str, locks: bool) -> Any:
 
         ``decision``: the number of the board's first; ``mark``: of the row on which it is reached.
         """
-        place = place_of(decision, uint32(betting.own[uint32(n * layout.OWN_WORDS + layout.OWN_NUMBER)]))
-        if mark == stamp and lock_at(learning.where, learning.locked, place)[0] != ALL_LOCKED:
+        index = decision_index(decision, uint32(betting.own[uint32(n * layout.OWN_WORDS + layout.OWN_NUMBER)]))
+        if mark == stamp and lock_at(learning.where, learning.locked, index)[0] != ALL_LOCKED:
             positive, negative = 1.0, 1.0
-            for k in range(learning.last[place], t):
+            for k in range(learning.last[index], t):
                 positive *= clock.positive[k]
                 negative *= clock.negative[k]
-            learning.last[place] = t
-            unit = number(learning.scale[place]) if scaled else one
+            learning.last[index] = t
+            unit = number(learning.scale[index]) if scaled else one
             factors[at] = number(positive) * unit
             factors[uint32(at + 1)] = number(negative) * unit
 

@@ -28,7 +28,7 @@ from treeplex.engines.boards.cuda.meeting import LANES
 from treeplex.engines.boards.cuda.tables import ArraySizes, Cut, DeviceStreet, Tuning, levels_of, sizes_of
 from treeplex.engines.boards.cut import FIRST_STREET, BoardRun, part_of
 from treeplex.engines.boards.game import HoldemGame
-from treeplex.engines.boards.locks import fix, told
+from treeplex.engines.boards.locks import fix, locked_values
 from treeplex.engines.boards.tables import constants_of
 from treeplex.kernels.cuda.calls import Called, Calls
 from treeplex.kernels.cuda.graphs import Stream
@@ -47,7 +47,7 @@ BLOCKS: Final = 1 if SIMULATED else 2112  # of arrays that are cleared
 MOST: Final = LANES if SIMULATED else 512  # threads of a block that has all hands of a board
 SPARE: Final = 32  # numbers of shared memory in which threads find maxima together
 PLANNED: Final = 1024  # iterations whose discounts and weights are kept on the GPU, to begin with
-SMALL: Final = Tuning(threads=LANES, warps=1, kept=2**16)  # for the simulator
+SMALL: Final = Tuning(threads=LANES, warps=1, run_bytes=2**16)  # for the simulator
 
 
 class Launch(NamedTuple):
@@ -99,7 +99,7 @@ def plan(game: HoldemGame, storage: str, tuning: Tuning | None = None, cut: Cut 
     pair = (levels_of(game, 0, work, LANES, chosen, cut), levels_of(game, 1, work, LANES, chosen, cut))
     sizes = (sizes_of(game, 0, pair[0], chosen.beside, cut), sizes_of(game, 1, pair[1], chosen.beside, cut))
     either = [ArraySizes(*(max(both) for both in zip(*two, strict=True))) for two in zip(*sizes, strict=True)]
-    numbers = sum(size.rows + size.factors + 2 * size.found for size in either)
+    numbers = sum(size.rows + size.factors + 2 * size.root_values for size in either)
     tables = sum(array.nbytes for levels in pair for level in levels for array in _arrays(level))
     marks = 4 * sum(size.alive for size in either)
     return SubgamePlan(pair, sizes, either, numbers * np.dtype(work).itemsize + tables + marks, chosen, cut.first)
@@ -142,8 +142,8 @@ class BoardsOnGPU:
         self._rows = [zeros(size.rows, self._work) for size in either]
         self._alive = [zeros(size.alive, np.int32) for size in either]
         self._factors = [zeros(size.factors, self._work) for size in either]
-        self._found = [[zeros(size.found, self._work) for size in either] for _ in range(2)]
-        self._kept = cuda.to_device(np.zeros((4, max(self.widths)), self._work))
+        self._root_values = [[zeros(size.root_values, self._work) for size in either] for _ in range(2)]
+        self._hand_values = cuda.to_device(np.zeros((4, max(self.widths)), self._work))
         self._elements = [(game.elements(player), game.decisions(player)) for player in (0, 1)]
         self._start = [cuda.to_device(game.weights(player).astype(self._work)) for player in (0, 1)]
         self._none, self._no_scale = cuda.to_device(np.zeros(1, storage)), cuda.to_device(np.zeros(1, np.float32))
@@ -151,9 +151,9 @@ class BoardsOnGPU:
         self.locks = any((where != FREE).any() for where in frozen.where)  # if there are none, kernels do not look
         first, second = (cuda.to_device(_some(where if self.locks else where[:0])) for where in frozen.where)
         self.frozen = Locked((first, second), Sources(*(cuda.to_device(_some(rows)) for rows in frozen.rows)))
-        self._told_hands = [
-            (cuda.to_device(_some(places)), cuda.to_device(_some(numbers)), len(places))
-            for places, numbers in told(game, storage)
+        self._locked_values = [
+            (cuda.to_device(_some(positions)), cuda.to_device(_some(numbers)), len(positions))
+            for positions, numbers in locked_values(game, storage)
         ]
         self._sums: Sources | None = None  # averages over all blocks, for evaluations
         self._clock = _new_clock(PLANNED)
@@ -163,7 +163,7 @@ class BoardsOnGPU:
             self._entered = [
                 (zeros(roots * self.widths[1 - player], self._work), zeros(roots, np.int32)) for player in (0, 1)
             ]
-        self._told, self._now, self._passes = np.ones((3, 0)), 0, 0
+        self._schedules, self._now, self._passes = np.ones((3, 0)), 0, 0
         self._called = self._calls = None
         if rule is not None:
             self._called = Called(rule.update, rule.memory, rule.constants is not None, game.action_counts[-1])
@@ -178,7 +178,7 @@ class BoardsOnGPU:
 
     def astray(self) -> int:
         """The first iteration in which the rule left no probabilities, or 0: ``kernels.cuda.calls``."""
-        return 0 if self._calls is None else int(here(self._calls[0].astray, 1)[0])
+        return 0 if self._calls is None else int(fetch(self._calls[0].astray, 1)[0])
 
     def new_learners(self, counts: Counts) -> Learners:
         """Nothing is known yet; of a game without locks."""
@@ -197,15 +197,17 @@ class BoardsOnGPU:
     def hold(self, targets: Iterable[tuple[Array, Array] | Sources]) -> None:
         """Write locked strategies into both players' arrays."""
         for pair in targets:
-            for target, (places, numbers, count), (size, _) in zip(pair, self._told_hands, self._elements, strict=True):
+            for target, (positions, numbers, count), (size, _) in zip(
+                pair, self._locked_values, self._elements, strict=True
+            ):
                 if count and len(target) == size:  # not memory of several rows, which locked hands never use
-                    put[-(-count // BLOCK), BLOCK, self.stream.numba](target, places, numbers, count)
+                    put[-(-count // BLOCK), BLOCK, self.stream.numba](target, positions, numbers, count)
         self.stream.wait()
 
-    def fetched(self, learners: Learners, counts: Counts) -> Learners:
+    def fetch_learners(self, learners: Learners, counts: Counts) -> Learners:
         """Copies on the CPU, as long as the CPU's."""
         pairs = zip(learners, self._lengths(counts), strict=True)
-        first, second = (HandLearner(*map(here, learner, lengths)) for learner, lengths in pairs)
+        first, second = (HandLearner(*map(fetch, learner, lengths)) for learner, lengths in pairs)
         return first, second
 
     def fade(self, learners: Learners, factor: float, earlier: Earlier = ()) -> None:
@@ -240,13 +242,13 @@ class BoardsOnGPU:
         self.stream.wait()
         return self._sums
 
-    def here(self, sources: Sources) -> Sources:
+    def fetch(self, sources: Sources) -> Sources:
         """The same of strategies."""
-        return Sources(*(here(array, size) for array, (size, _) in zip(sources, self._elements, strict=True)))
+        return Sources(*(fetch(array, size) for array, (size, _) in zip(sources, self._elements, strict=True)))
 
     def iterate(self, learners: Learners, rule: PassRule, schedules: Schedules, first: int, count: int) -> None:
         """Iterations ``first`` + 1 to ``first`` + ``count``; the arrays of ``learners``, on the GPU, are modified."""
-        self.tell(schedules, first)
+        self.set_schedules(schedules, first)
         self._now += count
         key = (id(learners[0].regret), rule, len(self._clock.weight))
         self._repeat("iteration", key, partial(self._iteration, learners, rule), count)
@@ -255,8 +257,8 @@ class BoardsOnGPU:
         """[passes, H] what up to four passes (player, BEST or VALUE) find for the player's hands at the root."""
         key = (*(id(source) for source in sources), tuple(passes), len(self._clock.weight))
         self._repeat("evaluation", key, partial(self._evaluate, sources, passes), 1)
-        found: Floats = self._kept.copy_to_host()[: len(passes)].astype(np.float64)
-        return found
+        values: Floats = self._hand_values.copy_to_host()[: len(passes)].astype(np.float64)
+        return values
 
     def _repeat(self, name: str, key: object, launches: Callable[[], None], count: int) -> None:
         """Launch so many times what is recorded under a name, or record it if that was something else."""
@@ -276,13 +278,13 @@ class BoardsOnGPU:
         """
         levels = self._levels[step.player]
         last = len(levels) - 1
-        found = [[self._down(step, depth, 0)] for depth in range(last)]
+        phases = [[self._down(step, depth, 0)] for depth in range(last)]
         beside: list[Launches] = [[] for _ in range(self.plan.tuning.beside)]
         for n in range(len(levels[last].stretches)):
             beside[n % len(beside)] += self._down(step, last, n) + self._up(step, last, n)
-        found.append([these for these in beside if these])
-        found += [[self._up(step, depth, 0)] for depth in range(last - 1, -1, -1)]
-        return found
+        phases.append([these for these in beside if these])
+        phases += [[self._up(step, depth, 0)] for depth in range(last - 1, -1, -1)]
+        return phases
 
     def _launch(self, phases: list[list[Launches]]) -> None:
         for phase in phases:
@@ -313,17 +315,17 @@ class BoardsOnGPU:
             arguments = (level.betting, level.cards, *counts, rows, alive, learning, clock, factors, sums)
             launches.append(Launch(f"settle {depth}", code.settle, blocks, threads, shared, arguments))
         each, grid = self._grid(level.roots, boards, level.widths[0], learn)
-        for k, asked in enumerate(step.best):
-            found = self._found[(step.player + k) % 2]
+        for k, best in enumerate(step.best):
+            root_values = self._root_values[(step.player + k) % 2]
             if deals is not None:
-                blocks, arguments = (level.chances, -(-level.widths[0] // BLOCK)), (deals, found[depth + 1], rows)
+                blocks, arguments = (level.chances, -(-level.widths[0] // BLOCK)), (deals, root_values[depth + 1], rows)
                 launches.append(Launch(f"collect {depth}", collect, blocks, BLOCK, 0, arguments))
             up, more = code.up, number(step.rule.predict)
             if learn and self._called is not None and self._calls is not None:
                 up, more = called_up(self.storage, self.locks, self._called), self._calls[step.player]
             arguments = (
-                level.betting, level.cards, begin, each, level.owns, learning, clock, more, asked, rows, alive, factors,
-                found[depth],
+                level.betting, level.cards, begin, each, level.owns, learning, clock, more, best, rows, alive, factors,
+                root_values[depth],
             )  # fmt: skip
             launches.append(Launch(f"up {depth}", up, *grid, arguments))
         return launches
@@ -358,14 +360,14 @@ class BoardsOnGPU:
 
     def _evaluate(self, sources: Sources, passes: Sequence[tuple[int, int]]) -> None:
         for player in (0, 1):
-            asked = [(n, mode == BEST) for n, (who, mode) in enumerate(passes) if who == player]
-            for both in (asked[:2], asked[2:]):
+            requests = [(n, mode == BEST) for n, (who, mode) in enumerate(passes) if who == player]
+            for both in (requests[:2], requests[2:]):
                 if both:
                     tick[1, 1, self.stream.numba](self._clock, 0)
                     self._launch(self.launches(self.plays(sources, player, [best for _, best in both])))
                 for k, (n, _) in enumerate(both):
-                    found, blocks = self._found[(player + k) % 2][0], -(-max(self.widths) // BLOCK)
-                    keep[blocks, BLOCK, self.stream.numba](found, self.widths[player], n, self._kept)
+                    values, blocks = self._root_values[(player + k) % 2][0], -(-max(self.widths) // BLOCK)
+                    keep[blocks, BLOCK, self.stream.numba](values, self.widths[player], n, self._hand_values)
 
     def plays(self, sources: Sources, player: int, best: Sequence[bool]) -> DevicePass:
         """Best responses, or values of strategies."""
@@ -382,17 +384,17 @@ class BoardsOnGPU:
         level, stride = self._levels[player][0], max(self.widths)
         self._launch([[self._down(step, 0, 0)]])
         self.stream.wait()
-        rows = here(self._rows[0], level.rows * stride).reshape(-1, stride)
-        alive = here(self._alive[0], level.rows)[level.entry] == stamp
+        rows = fetch(self._rows[0], level.rows * stride).reshape(-1, stride)
+        alive = fetch(self._alive[0], level.rows)[level.entry] == stamp
         return rows[level.entry, : self.widths[1 - player]], alive
 
-    def up(self, step: DevicePass, found: Array) -> Floats:
+    def up(self, step: DevicePass, values: Array) -> Floats:
         """[H] the value to the learner's hands at the root; ``found``: that of all boards of the second street."""
         player = step.player
-        self._send([self._found[player][1][: found.size]], found.reshape(1, -1))
+        self._send([self._root_values[player][1][: values.size]], values.reshape(1, -1))
         self._launch([[self._up(step, 0, 0)]])
         self.stream.wait()
-        return here(self._found[player][0], self.widths[player]).astype(np.float64)
+        return fetch(self._root_values[player][0], self.widths[player]).astype(np.float64)
 
     def below(self, step: DevicePass, reach: Array, alive: Array) -> Array:
         """What boards are worth to the learner, after the opponent's ``reach`` of every chance node above them."""
@@ -401,7 +403,7 @@ class BoardsOnGPU:
         self._send(self._entered[player], [np.ascontiguousarray(reach).ravel(), marks])
         self._launch(self.launches(step))
         self.stream.wait()
-        return here(self._found[player][0], self.plan.sizes[player][0].found)
+        return fetch(self._root_values[player][0], self.plan.sizes[player][0].root_values)
 
     def _begin(self) -> int:
         """The number of the pass that begins, which its marks have."""
@@ -409,18 +411,18 @@ class BoardsOnGPU:
         self._send(self._clock[1:2], np.array([[self._passes]], np.int32))
         return self._passes
 
-    def tell(self, schedules: Schedules, t: int) -> None:
+    def set_schedules(self, schedules: Schedules, t: int) -> None:
         """Discounts and weights, and the iteration before the next; nothing is sent that is there already."""
         count, size = len(schedules.weight), len(self._clock.weight)
-        if not np.array_equal(self._told[:, :count], schedules):
+        if not np.array_equal(self._schedules[:, :count], schedules):
             while size < count:
                 size *= 2
             if size > len(self._clock.weight):
                 self._clock = _new_clock(size)._replace(stamp=self._clock.stamp)
-            given = np.ones((3, size))
-            given[:, :count] = schedules
-            self._send(self._clock[2:], given)
-            self._told, self._now = np.array(schedules), -1
+            rows = np.ones((3, size))
+            rows[:, :count] = schedules
+            self._send(self._clock[2:], rows)
+            self._schedules, self._now = np.array(schedules), -1
         if self._now != t:
             self._send(self._clock[:1], np.array([[t]], np.int32))
             self._now = t
@@ -444,10 +446,10 @@ def zeros(count: int, kind: npt.DTypeLike) -> Any:
     return array
 
 
-def here(array: Any, count: int) -> Array:
+def fetch(array: Any, count: int) -> Array:
     """The first numbers of an array, copied from the GPU; no others are."""
-    found: Array = array[:count].copy_to_host() if count else np.zeros(0, array.dtype)
-    return found
+    numbers: Array = array[:count].copy_to_host() if count else np.zeros(0, array.dtype)
+    return numbers
 
 
 def _new_clock(size: int) -> Clock:

@@ -21,8 +21,8 @@ class HandParts(NamedTuple):
     """Parts of kernels."""
 
     four: Any
-    held_of: Any
-    kept: Any
+    read_locks: Any
+    unless_locked: Any
 
 
 @cache
@@ -44,17 +44,17 @@ def two_hands(storage: str, locks: bool) -> HandParts:
             x3 = load(numbers, uint32(at + uint32(3 * width)))
         return x0, x1, x2, x3
 
-    def held_of(where, rows, place, actions, width, h):
+    def read_locks(where, rows, index, actions, width, h):
         """Is the decision locked, are the first and the second hand, and the decision's locked rows."""
-        lock, fixed = lock_at(where, rows, place)
+        lock, fixed = lock_at(where, rows, index)
         first = lock >= 0 and is_locked(fixed, actions, width, h)
         second = lock >= 0 and is_locked(fixed, actions, width, uint32(h + 1))
         return lock == ALL_LOCKED, first, second, fixed
 
-    def kept(x, held, at):
+    def unless_locked(x, locked, at):
         """New numbers, but those of locked hands, which are what they are; ``held``: see ``held_of``."""
         if locks:
-            x = number(held[3][at]) if held[1] else x[0], number(held[3][uint32(at + 1)]) if held[2] else x[1]
+            x = number(locked[3][at]) if locked[1] else x[0], number(locked[3][uint32(at + 1)]) if locked[2] else x[1]
         return x
 
-    return HandParts(part(four), part(held_of), part(kept))
+    return HandParts(part(four), part(read_locks), part(unless_locked))

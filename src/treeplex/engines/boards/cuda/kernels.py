@@ -98,7 +98,7 @@ def kernels(storage: str, learn: bool, locks: bool) -> BoardsKernels:
                 at = uint32(2 * (board * uint32(owns) + n))
                 find_factor(betting, first, n, learning, clock, t, mark, stamp, factors, at)
 
-    def up(betting, cards, begin, each, owns, learning, clock, predict, best, rows, alive, factors, found):
+    def up(betting, cards, begin, each, owns, learning, clock, predict, best, rows, alive, factors, root_values):
         """Block (some hands, ``each`` street roots, a board)."""
         shared = cuda.shared.array(0, dtype=shared_type)
         me, threads, t = uint32(cuda.threadIdx.x), uint32(cuda.blockDim.x), clock.t[0]
@@ -106,7 +106,7 @@ def kernels(storage: str, learn: bool, locks: bool) -> BoardsKernels:
         end = uint32(min(uint32(n + uint32(each)), uint32(len(betting.root) // layout.ROOT_WORDS)))
         good, bad = number(clock.positive[t]), number(clock.negative[t])
         go_up(betting, cards, board, n, end, learning, good, bad, predict, t, best, rows, alive, clock.stamp[0],
-              uint32(owns), factors, found, shared, me, threads, uint32(cuda.blockIdx.x * threads))  # fmt: skip
+              uint32(owns), factors, root_values, shared, me, threads, uint32(cuda.blockIdx.x * threads))  # fmt: skip
 
     most: list[dict[str, Any]] = [
         {"max_registers": count} if number is np.float32 and not SIMULATED else {} for count in REGISTERS
@@ -123,7 +123,7 @@ def _image(deals, k, node, h):
 _image = callee(_image)
 
 
-def _collect(deals, found, rows):
+def _collect(deals, root_values, rows):
     """Values of a chance node to the hands of the board above: a sum over boards and their images, in float64.
 
     Block (board above and chance node, run of hands). Per hand and image 2 bytes of its place and one number are read,
@@ -136,12 +136,15 @@ def _collect(deals, found, rows):
     if h < deals.above[above, 2]:
         total, k, end = 0.0, uint32(deals.first[above]), uint32(deals.first[above + 1])
         while uint32(k + 3) < end:
-            x, y = found[_image(deals, k, node, h)], found[_image(deals, uint32(k + 1), node, h)]
-            z, w = found[_image(deals, uint32(k + 2), node, h)], found[_image(deals, uint32(k + 3), node, h)]
+            x, y = root_values[_image(deals, k, node, h)], root_values[_image(deals, uint32(k + 1), node, h)]
+            z, w = (
+                root_values[_image(deals, uint32(k + 2), node, h)],
+                root_values[_image(deals, uint32(k + 3), node, h)],
+            )
             total = total + np.float64(x) + np.float64(y) + np.float64(z) + np.float64(w)
             k = uint32(k + 4)
         while k < end:
-            total += np.float64(found[_image(deals, k, node, h)])
+            total += np.float64(root_values[_image(deals, k, node, h)])
             k = uint32(k + 1)
         rows[uint64(deals.above[above, 0] + deals.row[node] * deals.above[above, 1] + h)] = total
 
@@ -156,16 +159,16 @@ def _clear(array):
         array[k] = 0
 
 
-def _keep(found, width, n, kept):
+def _keep(root_values, width, n, out):
     h = cuda.grid(1)
     if h < width:
-        kept[n, h] = found[h]
+        out[n, h] = root_values[h]
 
 
-def _put(array, places, numbers, count):
+def _put(array, positions, numbers, count):
     k = cuda.grid(1)
     if k < count:
-        array[places[k]] = numbers[k]
+        array[positions[k]] = numbers[k]
 
 
 clear: Any = kernel(_clear)

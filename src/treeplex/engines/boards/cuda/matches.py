@@ -37,22 +37,22 @@ class Matches(NamedTuple):
     start: Offsets  # [B] where a board's program begins
     steps: Offsets  # [B]
     program: Words
-    look: Words
+    lookup: Words
 
 
 def find_matches(boards: Boards, learner: int, shows: bool, lanes: int, by_card: int) -> Matches:
     """As ``learner`` learns; ``shows``: are there showdowns? ``by_card``: where sums over cards begin."""
     ours, theirs = boards.hands[learner], boards.hands[1 - learner]
-    count = len(ours.held)
+    count = len(ours.counts)
     lane, first = np.zeros((count, SUMS), np.int16), np.zeros((count, SUMS), np.int16)
     steps = np.zeros(count, np.int64)
     _deal_lists(theirs, lanes, lane, first, steps)
     start = np.concatenate(([0], np.cumsum(steps * lanes)))[:-1].astype(np.int64)
     program = np.zeros(int((steps * lanes).sum()), np.uint16)
-    look = np.zeros(WORDS * int(ours.start[-1]), np.uint32)
-    places = (boards.group_start, boards.group, learner) if shows else (np.zeros(0, np.int64), boards.group, learner)
-    _write(ours, theirs, places, (lanes, by_card), (lane, first), (start, steps, program), look)
-    return Matches(start // 2, steps, program.view(np.uint32), look)
+    lookup = np.zeros(WORDS * int(ours.start[-1]), np.uint32)
+    groups = (boards.group_start, boards.group, learner) if shows else (np.zeros(0, np.int64), boards.group, learner)
+    _write(ours, theirs, groups, (lanes, by_card), (lane, first), (start, steps, program), lookup)
+    return Matches(start // 2, steps, program.view(np.uint32), lookup)
 
 
 @kernel
@@ -61,7 +61,7 @@ def _deal_lists(theirs: Hands, lanes: int, lane: Shorts, first: Shorts, steps: O
     count, load = np.zeros(SUMS, np.int64), np.zeros(lanes, np.int64)
     for b in range(len(steps)):
         count[:], load[:] = 0, 0
-        for k in range(theirs.start[b], theirs.start[b] + theirs.held[b]):
+        for k in range(theirs.start[b], theirs.start[b] + theirs.counts[b]):
             count[theirs.first[k]] += 1
             count[theirs.second[k]] += 1
         for _ in range(SUMS):
@@ -78,30 +78,30 @@ def _deal_lists(theirs: Hands, lanes: int, lane: Shorts, first: Shorts, steps: O
 @kernel
 def _write(
     ours: Hands, theirs: Hands, groups: tuple[Offsets, Small, int], sizes: tuple[int, int],
-    dealt: tuple[Shorts, Shorts], out: tuple[Offsets, Offsets, Small], look: Words,
+    dealt: tuple[Shorts, Shorts], out: tuple[Offsets, Offsets, Small], lookup: Words,
 ) -> None:  # fmt: skip
     """Programs, and places of hands, from the weakest group of equal strength to the strongest."""
     group_start, group, learner = groups
     (lanes, by_card), (lane, first), (start, steps, program) = sizes, dealt, out
     seen = np.zeros(SUMS, np.int64)
     for b in range(len(steps)):
-        begin, their, held = ours.start[b], theirs.start[b], theirs.held[b]
-        program[start[b] : start[b] + steps[b] * lanes] = held + 1  # a place without a hand
+        begin, their, their_hands = ours.start[b], theirs.start[b], theirs.counts[b]
+        program[start[b] : start[b] + steps[b] * lanes] = their_hands + 1  # a place without a hand
         seen[:] = 0
         i, j = 0, 0
         shows = len(group_start) > 0
         low, high = (group_start[b], group_start[b + 1]) if shows else (np.int64(0), np.int64(1))
         for g in range(low, high):
-            end, stop = np.int64(ours.held[b]), np.int64(held)
+            end, stop = np.int64(ours.counts[b]), np.int64(their_hands)
             if shows:
                 end, stop = np.int64(group[g, learner]), np.int64(group[g, 1 - learner])
             for half in range(2):
                 for k in range(i, end):
                     at, shift = WORDS * (begin + k), 16 * half
-                    look[at] |= j << shift
+                    lookup[at] |= j << shift
                     one, two = np.int64(ours.first[begin + k]), np.int64(ours.second[begin + k])
-                    look[at + 1] |= (by_card + _place(lane, first, seen, b, one, lanes)) << shift
-                    look[at + 2] |= (by_card + _place(lane, first, seen, b, two, lanes)) << shift
+                    lookup[at + 1] |= (by_card + _position_of_sum(lane, first, seen, b, one, lanes)) << shift
+                    lookup[at + 2] |= (by_card + _position_of_sum(lane, first, seen, b, two, lanes)) << shift
                 if half == 0:
                     for k in range(j, stop):
                         for card in (np.int64(theirs.first[their + k]), np.int64(theirs.second[their + k])):
@@ -112,18 +112,18 @@ def _write(
                             seen[card] += 1
                     j = stop
             i = end
-        for k in range(ours.held[b]):
+        for k in range(ours.counts[b]):
             one, two = np.int64(ours.first[begin + k]), np.int64(ours.second[begin + k])
             first_end, second_end = (
-                by_card + _place(lane, first, seen, b, one, lanes),
-                by_card + _place(lane, first, seen, b, two, lanes),
+                by_card + _position_of_sum(lane, first, seen, b, one, lanes),
+                by_card + _position_of_sum(lane, first, seen, b, two, lanes),
             )
-            look[WORDS * (begin + k) + 3] = first_end | second_end << 16
+            lookup[WORDS * (begin + k) + 3] = first_end | second_end << 16
 
 
-def _place_of(lane: Shorts, first: Shorts, seen: Offsets, b: int, card: Whole, lanes: int) -> int:
+def _sum_position(lane: Shorts, first: Shorts, seen: Offsets, b: int, card: Whole, lanes: int) -> int:
     """Where the sum over the hands with a card that were seen so far is kept; 0: there are none, and there is zero."""
     return (first[b, card] + seen[card]) * lanes + lane[b, card] if seen[card] > 0 else 0
 
 
-_place = kernel(_place_of)
+_position_of_sum = kernel(_sum_position)

@@ -67,9 +67,9 @@ class CudaBoardPart(BoardPart):
         """As ``BoardPart``: copies."""
         earlier: Earlier = ()
         if tables.earlier:
-            first, second = self.device.here(Sources(*tables.earlier))
+            first, second = self.device.fetch(Sources(*tables.earlier))
             earlier = first, second
-        learners = self.device.fetched(tables.learners, array_counts(self.scheme))
+        learners = self.device.fetch_learners(tables.learners, array_counts(self.scheme))
         return HandTables(learners, tables.iteration, earlier)
 
     def send(self, tables: HandTables) -> DeviceHandTables:
@@ -98,7 +98,7 @@ class CudaBoardPart(BoardPart):
 
     def host_sources(self, tables: Tables, iterate: str) -> Sources:
         """As ``BoardPart``: copies."""
-        return self.device.here(self.sources(tables, iterate))
+        return self.device.fetch(self.sources(tables, iterate))
 
     def schedules(self, last: int) -> Schedules:
         """Discounts and weights up to ``last`` and some more: they are sent once for many iterations."""
@@ -106,7 +106,7 @@ class CudaBoardPart(BoardPart):
 
     def learning(self, tables: Tables, player: int, t: int) -> Any:
         """As ``BoardPart``."""
-        self.device.tell(self.schedules(t), t)
+        self.device.set_schedules(self.schedules(t), t)
         return self.device.learns(tables.learners, pass_rule(self.scheme), player)
 
     def check(self, step: Any) -> None:
@@ -122,7 +122,7 @@ class CudaBoardPart(BoardPart):
     def through(self, step: Any, ask: AskShards) -> Floats:
         """As ``BoardPart``."""
         entry, alive = self.device.down(step)
-        return self.device.up(step, np.concatenate([worth for _, _, worth in ask(entry, alive)]))[None]
+        return self.device.up(step, np.concatenate([part_values for _, _, part_values in ask(entry, alive)]))[None]
 
     def below(self, step: Any, entry: Array, alive: Array) -> Array:
         """As ``BoardPart``."""

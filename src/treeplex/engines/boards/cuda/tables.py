@@ -27,7 +27,7 @@ class Tuning(NamedTuple):
 
     threads: int = 160  # of a block that goes down or up, at most; in 16 bits it has all hands
     warps: int = 4  # of a block that adds up rows, at most
-    kept: int = 256 * 2**20  # bytes of rows of the last street's boards that are worked on together
+    run_bytes: int = 256 * 2**20  # bytes of rows of the last street's boards that are worked on together
     beside: int = 2  # such runs of boards at a time: while one waits for memory, another one computes
     crowd: int = 25_000  # warps of a launch that goes down or up; where there is more to do, each does more
 
@@ -63,7 +63,7 @@ class ArraySizes(NamedTuple):
     rows: int
     alive: int
     factors: int
-    found: int
+    root_values: int
 
 
 class Cut(NamedTuple):
@@ -93,9 +93,9 @@ def levels_of(
         widths = _widest(alike[learner]), _widest(alike[1 - learner])
         each = -(-widths[1] // lanes) | 1
         matches = find_matches(boards, learner, street.name == "river", lanes, 1 + each * lanes)
-        begins = _begins(_strides(boards.hands), rows, tuning.kept // size if last else 0, tuning.beside)
+        begins = _begins(_strides(boards.hands), rows, tuning.run_bytes // size if last else 0, tuning.beside)
         above = levels[-1] if levels else None
-        over = _given(game, depth, learner) if above is None else _above(game, depth, above)
+        over = _entry_layout(game, depth, learner) if above is None else _above(game, depth, above)
         cards = _cards(boards, learner, matches, rows, begins, tuning.beside, over)
         owns = len(betting.own) // OWN_WORDS
         stretches = tuple(BoardStretch(low, high - low) for low, high in pairwise(begins))
@@ -113,16 +113,16 @@ def levels_of(
 
 def sizes_of(game: HoldemGame, learner: int, levels: list[DeviceStreet], beside: int, cut: Cut) -> list[ArraySizes]:
     """Of these streets; then of values of the boards below, where those are given."""
-    found: list[ArraySizes] = []
+    sizes: list[ArraySizes] = []
     for boards, level in zip(game.boards[cut.first : cut.end], levels, strict=True):
         stride, count = _strides(boards.hands), len(boards.texture)
         begins = [*(each.begin for each in level.stretches), count]
         rows = _longest(stride, begins) * min(beside, len(level.stretches))
         values = level.roots * int(boards.hands[learner].start[-1])
-        found.append(ArraySizes(level.rows * rows, level.rows * count, 2 * level.owns * count, values))
+        sizes.append(ArraySizes(level.rows * rows, level.rows * count, 2 * level.owns * count, values))
     for street, boards in list(zip(game.streets, game.boards, strict=True))[cut.end : cut.end + 1]:
-        found.append(ArraySizes(0, 0, 0, street.roots * int(boards.hands[learner].start[-1])))
-    return found
+        sizes.append(ArraySizes(0, 0, 0, street.roots * int(boards.hands[learner].start[-1])))
+    return sizes
 
 
 def _begins(strides: Offsets, rows: int, most: int, beside: int) -> list[int]:
@@ -132,8 +132,8 @@ def _begins(strides: Offsets, rows: int, most: int, beside: int) -> list[int]:
     """
     before = np.cumsum(strides) - strides
     runs = -(-rows * int(strides.sum()) // (most * beside)) * beside if most else 1
-    shares = [int(strides.sum()) * run // runs for run in range(runs)]
-    begins = {int(np.searchsorted(before, share)) for share in shares}
+    targets = [int(strides.sum()) * run // runs for run in range(runs)]
+    begins = {int(np.searchsorted(before, target)) for target in targets}
     return [*sorted(begins - {len(strides)}), len(strides)]
 
 
@@ -165,13 +165,13 @@ def _cards(
     stride, count = _strides(boards.hands), len(boards.texture)
     if over is None:  # hands are as they are
         over, first = np.zeros((1, 3), np.int64), np.zeros(1, np.int64)
-        place = np.arange(int(theirs.start[1]), dtype=np.uint16)
+        positions = np.arange(int(theirs.start[1]), dtype=np.uint16)
     else:
-        place, first = theirs.map, theirs.map_start[boards.image[:-1]]
+        positions, first = theirs.map, theirs.map_start[boards.image[:-1]]
     before, runs = np.cumsum(stride) - stride, np.diff(begins)
     before -= np.repeat(before[begins[:-1]] - np.arange(len(runs)) % beside * _longest(stride, begins), runs)
     columns = (
-        ours.start[:-1], np.diff(ours.start), ours.held, np.diff(theirs.start), theirs.held, matches.start,
+        ours.start[:-1], np.diff(ours.start), ours.counts, np.diff(theirs.start), theirs.counts, matches.start,
         matches.steps, rows * before, stride, rows * np.arange(count), ours.decision, theirs.decision,
         1 + boards.texture, first, *over.T,
     )  # fmt: skip
@@ -180,7 +180,7 @@ def _cards(
         np.stack(pair, axis=1).astype(np.int64).ravel()
         for pair in ((theirs.storage, ours.storage), (theirs.shift, ours.shift))
     )
-    return Cards(table.ravel(), storage, shift, place, matches.program, matches.look, ours.same)
+    return Cards(table.ravel(), storage, shift, positions, matches.program, matches.lookup, ours.same)
 
 
 def _narrow(column: npt.NDArray[np.integer[Any]]) -> Words:
@@ -190,7 +190,7 @@ def _narrow(column: npt.NDArray[np.integer[Any]]) -> Words:
     return column.astype(np.uint32)
 
 
-def _kept(game: HoldemGame, depth: int, level: DeviceStreet) -> Offsets:
+def _row_layout(game: HoldemGame, depth: int, level: DeviceStreet) -> Offsets:
     """[B, 3] rows, stride and marks of the boards of a street before the last."""
     stride = _strides(game.boards[depth].hands)
     return np.stack([level.rows * (np.cumsum(stride) - stride), stride, level.rows * np.arange(len(stride))], axis=1)
@@ -198,10 +198,10 @@ def _kept(game: HoldemGame, depth: int, level: DeviceStreet) -> Offsets:
 
 def _above(game: HoldemGame, depth: int, level: DeviceStreet) -> Offsets:
     """[B, 3] those of the board above each board of street ``depth``."""
-    return _kept(game, depth - 1, level)[_parents(game.boards[depth - 1])]
+    return _row_layout(game, depth - 1, level)[_parents(game.boards[depth - 1])]
 
 
-def _given(game: HoldemGame, depth: int, learner: int) -> Offsets | None:
+def _entry_layout(game: HoldemGame, depth: int, learner: int) -> Offsets | None:
     """The same where reach is given from outside: rows of the only board above, one after the other."""
     wide = int(game.boards[0].hands[1 - learner].start[-1])
     return np.array([(0, wide, 0)] * len(game.boards[depth].texture), np.int64) if depth else None
@@ -220,10 +220,10 @@ def _deals(game: HoldemGame, depth: int, learner: int, above: DeviceStreet, row:
     board = np.repeat(np.arange(len(parent)), np.diff(boards.image))
     above_board = wide[parent[board]]
     start = hands.start[board].astype(np.int64)
-    found, width = game.streets[depth].roots * start, np.diff(hands.start)[board]
-    columns = found, width, starts(above_board)[:-1], np.zeros_like(found)
+    begin, width = game.streets[depth].roots * start, np.diff(hands.start)[board]
+    columns = begin, width, starts(above_board)[:-1], np.zeros_like(begin)
     image = np.stack([_narrow(column) for column in columns], axis=1)
-    kept = _kept(game, depth - 1, above)
-    kept[:, 2] = wide
+    rows_above = _row_layout(game, depth - 1, above)
+    rows_above[:, 2] = wide
     back = find_back(above_board, boards.image, hands)
-    return Deals(boards.image[over.child], image.ravel(), back, row.astype(np.int32), kept)
+    return Deals(boards.image[over.child], image.ravel(), back, row.astype(np.int32), rows_above)

@@ -42,41 +42,41 @@ def looking(number: type[np.floating[Any]]) -> tuple[Any, Any]:
     """``write_folds`` and ``write_shows``: what every hand meets, looked up in sums, two hands per lane at a time."""
     zero = number(0.0)
 
-    def ahead(look, whole, everything, i, held):
+    def ahead(lookup, whole, everything, i, hands):
         """Weaker hands less stronger ones, for hand i if there is one."""
-        both, one, two, ends = load4(look, uint32(4 * select(i < held, i, uint32(0))))
+        both, one, two, ends = load4(lookup, uint32(4 * select(i < hands, i, uint32(0))))
         first = whole[uint32(one & 0xFFFF)] + whole[uint32(one >> 16)] - whole[uint32(ends & 0xFFFF)]
         second = whole[uint32(two & 0xFFFF)] + whole[uint32(two >> 16)] - whole[uint32(ends >> 16)]
-        found = (whole[uint32(both & 0xFFFF)] + whole[uint32(both >> 16)] - everything) - (first + second)
-        return select(i < held, found, zero)
+        difference = (whole[uint32(both & 0xFFFF)] + whole[uint32(both >> 16)] - everything) - (first + second)
+        return select(i < hands, difference, zero)
 
-    def apart(look, same, whole, everything, i, held):
+    def unblocked(lookup, same, whole, everything, i, hands):
         """All hands but those with a card of ours, for hand i if there is one."""
-        place = select(i < held, i, uint32(0))
-        ends = uint32(look[uint32(4 * place + 3)])
+        index = select(i < hands, i, uint32(0))
+        ends = uint32(lookup[uint32(4 * index + 3)])
         met = everything - (whole[uint32(ends & 0xFFFF)] + whole[uint32(ends >> 16)])
-        return select(i < held, met + whole[uint32(1 + same[place])], zero)
+        return select(i < hands, met + whole[uint32(1 + same[index])], zero)
 
-    ahead, apart = part(ahead), part(apart)
+    ahead, unblocked = part(ahead), part(unblocked)
 
-    def write_folds(look, same, whole, everything, width, held, there, lane):
+    def write_folds(lookup, same, whole, everything, width, hands, there, lane):
         """Without strengths."""
         i = uint32(lane)
         while i < width:
             further = uint32(i + LANES)
-            x = apart(look, same, whole, everything, i, held)
-            y = apart(look, same, whole, everything, further, held)
+            x = unblocked(lookup, same, whole, everything, i, hands)
+            y = unblocked(lookup, same, whole, everything, further, hands)
             there[i] = x
             if further < width:
                 there[further] = y
             i = uint32(i + 2 * LANES)
 
-    def write_shows(look, whole, everything, width, held, here, lane):
+    def write_shows(lookup, whole, everything, width, hands, here, lane):
         """By strength."""
         i = uint32(lane)
         while i < width:
             further = uint32(i + LANES)
-            x, y = ahead(look, whole, everything, i, held), ahead(look, whole, everything, further, held)
+            x, y = ahead(lookup, whole, everything, i, hands), ahead(lookup, whole, everything, further, hands)
             here[i] = x
             if further < width:
                 here[further] = y
@@ -101,7 +101,7 @@ def summing(number: type[np.floating[Any]]) -> Any:
         return (whole[uint32(one & MASK)], whole[uint32((one >> 16) & MASK)], whole[uint32(two & MASK)],
                 whole[uint32((two >> 16) & MASK)])  # fmt: skip
 
-    def kept(one, two, reach, total, whole, to):
+    def add_four(one, two, reach, total, whole, to):
         """The running sum after four steps, each of which is kept."""
         first = after(one, reach[0], total)
         second = after(one >> 16, reach[1], first)
@@ -113,7 +113,7 @@ def summing(number: type[np.floating[Any]]) -> Any:
         whole[to + 4 * LANES] = total
         return total
 
-    four, kept = part(four), part(kept)
+    four, add_four = part(four), part(add_four)
 
     def by_cards(program, whole, at, last, to):
         """Running sums over the hands of each card, four steps at a time.
@@ -132,7 +132,7 @@ def summing(number: type[np.floating[Any]]) -> Any:
             at = uint32(at + 2 * LANES)
             far_one, far_two = load2(program, select(at < last, at, first))
             next_reach = four(next_one, next_two, whole)
-            total = kept(one, two, reach, total, whole, to)
+            total = add_four(one, two, reach, total, whole, to)
             one, two, next_one, next_two, reach = next_one, next_two, far_one, far_two, next_reach
             to = to + 4 * LANES
 
@@ -184,9 +184,9 @@ def settling(number: type[np.floating[Any]]) -> Any:
                 i = uint32(i + LANES)
             return
         shows, folds = kind & layout.SHOWS != 0, kind & layout.FOLDS != 0
-        held, wide = word(record, layout.BOARD_HELD), word(record, layout.BOARD_THEIRS)
+        hands, wide = word(record, layout.BOARD_HANDS), word(record, layout.BOARD_THEIRS)
         start, steps = word(record, layout.BOARD_START), word(record, layout.BOARD_STEPS)
-        look, same = tail(cards.look, uint32(4 * start)), tail(cards.same, start)
+        lookup, same = tail(cards.lookup, uint32(4 * start)), tail(cards.same, start)
         program = tail(cards.program, word(record, layout.BOARD_PROGRAM))
         by_card = uint32(uint32(each * LANES) + 1)
         mine = uint32(lane * each + 1)
@@ -207,12 +207,12 @@ def settling(number: type[np.floating[Any]]) -> Any:
         by_cards(program, whole, uint32(2 * lane), uint32(uint32(steps * LANES) // 2), np.int64(uint32(by_card + lane)))
         meet_warp()
         if folds:
-            write_folds(look, same, whole, everything, width, held, there, lane)
+            write_folds(lookup, same, whole, everything, width, hands, there, lane)
             meet_warp()
         if shows:
             run_sums(whole, mine, end, run)
             meet_warp()
-            everything = whole[word(record, layout.BOARD_THEIR_HELD)]
-            write_shows(look, whole, everything, width, held, here, lane)
+            everything = whole[word(record, layout.BOARD_THEIR_HANDS)]
+            write_shows(lookup, whole, everything, width, hands, here, lane)
 
     return part(settle)

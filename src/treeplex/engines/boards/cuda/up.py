@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treeplex.engines.boards.cuda import arrays as layout
-from treeplex.engines.boards.cuda.common import closed, common, fetching, part, place_of, word
+from treeplex.engines.boards.cuda.common import closed, common, decision_index, fetching, part, word
 from treeplex.engines.boards.cuda.hands import SOON, two_hands
 from treeplex.engines.boards.cuda.meeting import uint64
 from treeplex.engines.boards.cuda.pairs import pairs
@@ -110,20 +110,20 @@ def learner(storage: str, locks: bool) -> Any:
     number = STORAGES[storage].work
     zero, decay = number(0.0), rule(decayed, where=select)
     _, store, plus, _, _, scaled, _, _, _ = pairs(number)
-    kept = two_hands(storage, locks).kept
+    unless_locked = two_hands(storage, locks).unless_locked
 
     def decayed_pair(x, factors):
         return decay(x[0], factors[0], factors[1], zero), decay(x[1], factors[0], factors[1], zero)
 
     decayed_pair = part(decayed_pair)
 
-    def taught(s, gain, factors, now, predict, regret, predicted, at, held, k):
+    def taught(s, gain, factors, now, predict, regret, predicted, at, locked, k):
         """New regrets of an action; ``factors``: of positive and negative ones, ``now``: in this iteration."""
         r = plus(decayed_pair(s, factors), gain)
-        store(regret, at, kept(r, held, k))
+        store(regret, at, unless_locked(r, locked, k))
         if predict > zero:
             p = plus(decayed_pair(r, now), scaled(gain, predict))
-            store(predicted, at, kept(p, held, k))
+            store(predicted, at, unless_locked(p, locked, k))
 
     return part(taught)
 
@@ -177,26 +177,26 @@ def teaching(storage: str, locks: bool) -> Any:
     four = two_hands(storage, locks).four
 
     def teach(betting, item, actions, rows, stride, width, expected, s, v, factors, now, predict, regret, predicted, at,
-              held, h):  # fmt: skip
+              locked, h):  # fmt: skip
         """``s``: what is played from, of four actions; with a prediction, regrets are read here. ``v``: values."""
         k = h
         if predict > zero:
             s = four(regret, at, actions, width)
-        taught(s[0], minus(v[0], expected), factors, now, predict, regret, predicted, at, held, k)
+        taught(s[0], minus(v[0], expected), factors, now, predict, regret, predicted, at, locked, k)
         if actions > uint32(1):
             at, k = uint32(at + width), uint32(k + width)
-            taught(s[1], minus(v[1], expected), factors, now, predict, regret, predicted, at, held, k)
+            taught(s[1], minus(v[1], expected), factors, now, predict, regret, predicted, at, locked, k)
         if actions > uint32(2):
             at, k = uint32(at + width), uint32(k + width)
-            taught(s[2], minus(v[2], expected), factors, now, predict, regret, predicted, at, held, k)
+            taught(s[2], minus(v[2], expected), factors, now, predict, regret, predicted, at, locked, k)
         if actions > uint32(3):
             at, k = uint32(at + width), uint32(k + width)
-            taught(s[3], minus(v[3], expected), factors, now, predict, regret, predicted, at, held, k)
+            taught(s[3], minus(v[3], expected), factors, now, predict, regret, predicted, at, locked, k)
         a = uint32(4)
         while a < actions:
             at, k = uint32(at + width), uint32(k + width)
             gain = minus(value(betting, uint32(item + a), rows, stride), expected)
-            taught(load(regret, at), gain, factors, now, predict, regret, predicted, at, held, k)
+            taught(load(regret, at), gain, factors, now, predict, regret, predicted, at, locked, k)
             a = uint32(a + 1)
 
     return part(teach)
@@ -210,12 +210,12 @@ def root_up(storage: str, learn: bool, locks: bool) -> Any:
     none = (zero, zero)
     nothing = (none, none, none, none)
     store = pairs(number).store
-    four, held_of, _ = two_hands(storage, locks)
+    four, read_locks, _ = two_hands(storage, locks)
     values, teach = first_values(storage), teaching(storage, locks)
     played, best_of = valued(storage, locks)
 
     def up_root(betting, root, width, stride, source, regret, predicted, rows, learning, decision, now, predict, best,
-                alive, marks, stamp, factors, place, h):  # fmt: skip
+                alive, marks, stamp, factors, position, h):  # fmt: skip
         """Values of the learner's decisions to two hands below one street root, and what is learnt.
 
         Arrays begin with the hands' own; ``place``: where the last decision's factors end.
@@ -223,16 +223,16 @@ def root_up(storage: str, learn: bool, locks: bool) -> Any:
         begin = uint32(word(root, layout.OWN) * layout.OWN_WORDS)
         d = uint32(word(root, layout.OWN_END) * layout.OWN_WORDS)
         while d > begin:
-            d, place = uint32(d - layout.OWN_WORDS), uint32(place - 2)
+            d, position = uint32(d - layout.OWN_WORDS), uint32(position - 2)
             record = tail(betting.own, d)
             actions, item = word(record, layout.OWN_ACTIONS), word(record, layout.ITEM)
             at, expected = uint32(word(record, layout.OWN_SLOT) * width), none
             if alive[uint32(marks + word(record, layout.REACHED))] == stamp:
-                held = False, False, False, learning.locked
+                locked = False, False, False, learning.locked
                 if locks:
-                    number_of = place_of(decision, word(record, layout.OWN_NUMBER))
-                    held = held_of(learning.where, learning.locked, number_of, actions, width, h)
-                all_locked, first, second, _ = held
+                    index = decision_index(decision, word(record, layout.OWN_NUMBER))
+                    locked = read_locks(learning.where, learning.locked, index, actions, width, h)
+                all_locked, first, second, _ = locked
                 plays = learn or not best or (locks and (all_locked or first or second))
                 s = nothing
                 if plays:
@@ -244,9 +244,9 @@ def root_up(storage: str, learn: bool, locks: bool) -> Any:
                     top = best_of(betting, item, actions, rows, stride, v)
                     expected = expected[0] if first else top[0], expected[1] if second else top[1]
                 if learn and not all_locked:
-                    since = factors[place], factors[uint32(place + 1)]
+                    since = factors[position], factors[uint32(position + 1)]
                     teach(betting, item, actions, rows, stride, width, expected, s, v, since, now, predict, regret,
-                          predicted, at, held, h)  # fmt: skip
+                          predicted, at, locked, h)  # fmt: skip
             store(rows, uint32(word(record, layout.VALUE) * stride), expected)
 
     return part(up_root)
@@ -262,20 +262,20 @@ def going_up(storage: str, learn: bool, locks: bool) -> Any:
     up_root = root_up(storage, learn, locks)
 
     def up(betting, cards, board, n, end, learning, good, bad, predict, t, best, rows, alive, stamp, owns, factors,
-           found, shared, me, threads, begin):  # fmt: skip
+           root_values, shared, me, threads, begin):  # fmt: skip
         """Values of street roots n to ``end``: of the learner's decisions, from the last to the first, what is learnt.
 
         Of values of actions only the value of the decision is kept.
         """
-        told, h = tail(cards.board, uint32(board * layout.BOARD_WORDS)), uint32(2 * uint32(begin + me))
-        width, stride = word(told, layout.BOARD_WIDTH), word(told, layout.BOARD_STRIDE)
+        header, h = tail(cards.board, uint32(board * layout.BOARD_WORDS)), uint32(2 * uint32(begin + me))
+        width, stride = word(header, layout.BOARD_WIDTH), word(header, layout.BOARD_STRIDE)
         if h >= width:
             return
         roots = uint32(len(betting.root) // layout.ROOT_WORDS)
-        to = uint32(uint32(roots * word(told, layout.BOARD_START)) + uint32(n * width) + h)
-        base, all_marks = uint32(word(told, layout.BOARD_ROWS) + h), word(told, layout.BOARD_MARKS)
-        texture, decision = word(told, layout.BOARD_TEXTURE), word(told, layout.BOARD_DECISION)
-        numbers, place = cards.storage[uint32(2 * board + 1)], uint32(2 * uint32(board * owns))
+        to = uint32(uint32(roots * word(header, layout.BOARD_START)) + uint32(n * width) + h)
+        base, all_marks = uint32(word(header, layout.BOARD_ROWS) + h), word(header, layout.BOARD_MARKS)
+        texture, decision = word(header, layout.BOARD_TEXTURE), word(header, layout.BOARD_DECISION)
+        numbers, position = cards.storage[uint32(2 * board + 1)], uint32(2 * uint32(board * owns))
         while n < end:
             root = tail(betting.root, uint32(n * layout.ROOT_WORDS))
             first = word(root, layout.FIRST_ROW)
@@ -293,11 +293,11 @@ def going_up(storage: str, learn: bool, locks: bool) -> Any:
                     if slots > uint32(SOON) and (learn or not best):
                         fetch(source, regret, uint32(0), uint32(slots - SOON), width, h, learn and predict > zero)
                     mine = tail(rows, uint32(base + uint32(first * stride)))
-                    last = uint32(place + uint32(2 * word(root, layout.OWN_END)))
+                    last = uint32(position + uint32(2 * word(root, layout.OWN_END)))
                     up_root(betting, root, width, stride, source, regret, predicted, mine, learning, decision,
                             (good, bad), predict, best, alive, marks, stamp, factors, last, h)  # fmt: skip
                     result = value(betting, n, mine, stride)
-                store(found, to, result)
+                store(root_values, to, result)
             n, to = uint32(n + 1), uint32(to + width)
 
     return part(up)
