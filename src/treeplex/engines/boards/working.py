@@ -1,6 +1,6 @@
-"""The arrays that passes work in, beside regrets and averages: how large they are, and how they are made.
+"""Working arrays of passes, other than regrets and averages: their sizes and their allocation.
 
-Sizes are written once, here: what is allocated is what was counted before.
+Sizes are defined only here, so that the memory counted before a solve equals the memory allocated.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from treeplex.engines.boards.streets import Street, blocks_of
 from treeplex.kernels.vectors import LANES
 
 MOST_STREETS: Final = 3
-PART: Final = 6  # boards of the last street in a part, at most
+PART: Final = 6  # largest number of boards of the last street in a part
 
 Sizes = dict[str, tuple[tuple[int, ...], Any]]
 """Shape and type of each array."""
 
 
 class Shared(NamedTuple):
-    """Arrays that all threads work in: see ``Results``."""
+    """Arrays that all threads share: see ``Results``."""
 
     root_values: Array
     sums: Array
@@ -35,7 +35,7 @@ class Shared(NamedTuple):
 
 
 def parts_of(boards: Sequence[Boards]) -> Offsets:
-    """Boards of the second street in parts of a few boards of the third, so that threads are done at the same time."""
+    """Cut boards of the second street into parts of a few boards of the third, so that threads finish together."""
     parts: list[tuple[int, int, int, int, int]] = []
     children: list[int] = boards[1].child.tolist() if len(boards) == MOST_STREETS else []
     for board, (begin, end) in enumerate(pairwise(children)):
@@ -46,19 +46,19 @@ def parts_of(boards: Sequence[Boards]) -> Offsets:
 
 
 def new_scratch(streets: Sequence[Street], boards: Sequence[Boards], depth: int, work: npt.DTypeLike) -> StreetScratch:
-    """Scratch arrays for one street and one thread."""
+    """Allocate scratch arrays for one street and one thread."""
     scratch = StreetScratch(**_made(_scratch(streets, boards, depth, work)))
     scratch.lanes[2 * LANES : 3 * LANES] = np.arange(LANES) * LANES
     return scratch
 
 
 def new_shared(streets: Sequence[Street], boards: Sequence[Boards], work: npt.DTypeLike) -> Shared:
-    """Arrays that threads share."""
+    """Allocate the arrays that threads share."""
     return Shared(**_made(_shared(streets, boards, work)))
 
 
 def working_bytes(streets: Sequence[Street], boards: Sequence[Boards], work: npt.DTypeLike, threads: int) -> int:
-    """What passes of ``threads`` threads work in, beside regrets and averages."""
+    """Bytes of the working arrays of ``threads`` threads, without regrets and averages."""
     depths = (len(streets) // 2, len(streets) - 1)
     count = threads if len(streets) > 1 else 1
     sizes = [_scratch(streets, boards, 0, work), _shared(streets, boards, work)]

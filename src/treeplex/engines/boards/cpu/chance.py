@@ -1,9 +1,9 @@
-"""Between streets: reach of chance nodes into the boards that are dealt there, and values of those boards out again.
+"""Transfer between streets: reach of chance nodes to the boards dealt there, and values of those boards back.
 
-Between streets the numbers of up to 16 street roots (a block) lie side by side for each hand: [blocks, H, 16]. So where
-a hand stands on another board is looked up once for all of them, and moving it there is one load and one store.
+Between streets the numbers of up to 16 street roots (a block) are contiguous for each hand: [blocks, H, 16]. So the
+position of a hand on another board is looked up once for all of them, and moving them is one load and one store.
 
-Blocks of a tile whose roots are not open on a board, or on none below it, are neither written nor read.
+Blocks of a tile are neither written nor read if its roots are not open on the board, or on any board below it.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ COUNT = len(CLASSES)
 
 @inlined
 def width_of(hands: Hands, board: int) -> int:
-    """Places for hands on a board."""
+    """Number of positions for hands on a board."""
     return hands.start[board + 1] - hands.start[board]
 
 
 @inlined
 def is_open(open_on: int, texture: int) -> bool:
-    """Is what has a texture open on boards of another?"""
+    """Return whether texture ``open_on`` is open on boards of ``texture``."""
     return open_on < 0 or open_on == texture
 
 
 @inlined
 def is_open_below(open_on: int, texture: int) -> bool:
-    """Is what has a texture open on some board one street below boards of another?"""
+    """Return whether texture ``open_on`` is open on some board one street below boards of ``texture``."""
     return open_on < 0 or open_on // COUNT == texture
 
 
 @callee
 def open_street(tables: PassArrays, path: BoardPath, below: int, player: int, entry: Array) -> None:
-    """``entry``: the opponent's reach of the next street's roots, from rows of the chance nodes above them."""
+    """Fill ``entry``: the opponent's reach of the next street's roots, from rows of the chance nodes above them."""
     betting, tile = betting_at(tables, 2 * path.level + player), betting_at(tables, 2 * below + player).tile
     scratch = scratch_at(tables, path.level)
     wide = width_of(hands_at(tables, 2 * path.level + 1 - player), path.board)
@@ -64,9 +64,9 @@ def open_street(tables: PassArrays, path: BoardPath, below: int, player: int, en
 def enter(
     tables: PassArrays, path: BoardPath, part: int, chance: float, player: int, entry: Array, alive: Array
 ) -> None:
-    """Reach rows of a tile's street roots: ``entry`` of the board above, times the chance of the card.
+    """Fill reach rows of a tile's street roots: ``entry`` of the board above, times the chance of the card.
 
-    A root that is not open on the board counts as if all of its row were zero: nothing below it is read or written.
+    A root that is not open on the board counts as a row of zeros: nothing below it is read or written.
     """
     betting, theirs = betting_at(tables, 2 * path.level + player), hands_at(tables, 2 * path.level + 1 - player)
     chance_node, scratch = betting_at(tables, 2 * path.above + player).chance_node, scratch_at(tables, path.level)
@@ -90,14 +90,14 @@ def enter(
 
 @callee
 def leave(tables: PassArrays, path: BoardPath, part: int, player: int, out: Array) -> None:
-    """Value rows of a tile's street roots into ``out`` [blocks, H, 16]."""
+    """Copy value rows of a tile's street roots into ``out`` [blocks, H, 16]."""
     tile, scratch = betting_at(tables, 2 * path.level + player).tile, scratch_at(tables, path.level)
     width = width_of(hands_at(tables, 2 * path.level + player), path.board)
     rows, block = scratch.lanes[:LANES], np.int64(tile[part, layout.BLOCK])
     roots = np.int64(tile[part + 1, layout.ROOT] - tile[part, layout.ROOT])
     for begin in range(0, roots, LANES):
         for k in range(LANES):
-            rows[k] = min(begin + k, roots - 1) * width  # what is in lanes without a root is never looked at
+            rows[k] = min(begin + k, roots - 1) * width  # lanes without a root are never read
         for h in range(0, width, LANES):
             transpose(out, (block * width + h) * LANES, scratch.value, rows, 0, 1, h)
         block += 1
@@ -105,7 +105,7 @@ def leave(tables: PassArrays, path: BoardPath, part: int, player: int, out: Arra
 
 @callee
 def collect(tables: PassArrays, path: BoardPath, player: int, values: Array, sums: Array) -> None:
-    """Add the values that a card and its images bring to the chance nodes of the board above."""
+    """Add the values of a card and its images to the chance nodes of the board above."""
     mine, image = hands_at(tables, 2 * path.level + player), boards_at(tables, path.level).image
     tile = betting_at(tables, 2 * path.level + player).tile
     width, wide = width_of(mine, path.board), width_of(hands_at(tables, 2 * path.above + player), path.parent)
@@ -123,7 +123,7 @@ def collect(tables: PassArrays, path: BoardPath, player: int, values: Array, sum
 
 @callee
 def clear_sums(tables: PassArrays, board: int, player: int, sums: Array) -> None:
-    """No value has been found yet at chance nodes of a board of the second street."""
+    """Clear the sums of values at chance nodes of a board of the second street."""
     tile, texture = betting_at(tables, 4 + player).tile, boards_at(tables, 1).texture[board]
     wide, nothing = width_of(hands_at(tables, 2 + player), board), spread(sums.dtype.type(0.0))
     for part in range(len(tile) - 1):
@@ -135,7 +135,7 @@ def clear_sums(tables: PassArrays, board: int, player: int, sums: Array) -> None
 
 @callee
 def add_parts(tables: PassArrays, board: int, first: int, stop: int, player: int) -> None:
-    """To the value rows of a board of the second street, what its parts have found at chance nodes, in their order."""
+    """Add the sums of a board's parts at chance nodes to its value rows on the second street, in order of parts."""
     betting, tile = betting_at(tables, 2 + player), betting_at(tables, 4 + player).tile
     width, scratch = width_of(hands_at(tables, 2 + player), board), scratch_at(tables, 1)
     sums, texture = results_at(tables, 0).sums, boards_at(tables, 1).texture[board]
@@ -157,7 +157,7 @@ def add_parts(tables: PassArrays, board: int, first: int, stop: int, player: int
 
 @callee
 def add_boards(tables: PassArrays, player: int, low: int, high: int) -> None:
-    """To value rows of the first street, for hands ``low`` to ``high``, what all boards bring to chance nodes."""
+    """Add values of all boards at chance nodes to value rows of the first street, for hands ``low`` to ``high``."""
     betting, tile = betting_at(tables, player), betting_at(tables, 2 + player).tile
     wide, mine = width_of(hands_at(tables, player), 0), hands_at(tables, 2 + player)
     root_values, boards, block = results_at(tables, 0).root_values, boards_at(tables, 1), np.int64(0)
@@ -185,7 +185,7 @@ def add_boards(tables: PassArrays, player: int, low: int, high: int) -> None:
 def _to_rows(
     betting: Betting, begin: Whole, stop: Whole, width: int, h: int, scratch: StreetScratch, value: Array
 ) -> None:
-    """Values of a block's chance nodes for 16 hands, which are in a square, to value rows."""
+    """Add values of a block's chance nodes for 16 hands, which are in a square, to value rows."""
     transpose(scratch.square, SQUARE, scratch.square, scratch.lanes, 2 * LANES, 1, 0)
     for k in range(min(np.int64(LANES), np.int64(stop - begin))):
         at = np.int64(betting.chance_node[begin + k, layout.VALUE_ROW]) * width + h

@@ -2,14 +2,15 @@
 
 A pass goes down the first street, through every board dealt on the next ones, and up again. Threads share the work:
 
-- two streets: tiles of boards, each by itself;
-- three: boards of the second street, down; then parts of them, which are a few boards of the last street each. Whoever
-  finishes the last part of a board adds its parts up, and takes the board up.
+- With two streets, a task is a tile of a board.
+- With three streets, threads first go down boards of the second street. Then a task is a part of such a board, which is
+  a few boards of the last street. The thread that finishes the last part of a board adds its parts, and goes up the
+  board.
 
-Then chance nodes of the first street: every thread sums over boards for some hands. All sums are in a fixed order, and
-in float64 where they are long, so the number of threads changes no bit.
+At chance nodes of the first street, every thread then sums over boards for some hands. All sums are in a fixed order,
+and in float64 if they are long, so results do not depend on the number of threads.
 
-A pass may be run in three phases, so that boards of the second street may be somewhere else: ``engines.boards.cut``.
+A pass may be run in three phases, so that other processes can have boards of the second street: ``engines.boards.cut``.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from treeplex.kernels.vectors import LANES, load, spread, store
 
 @callee
 def _begin(tables: PassArrays, player: int) -> None:
-    """The reach row of the root: the opponent's weights."""
+    """Fill the reach row of the root with the opponent's weights."""
     scratch, start = scratch_at(tables, 0), player_at(tables, 1 - player).start
     for h in range(len(start)):
         scratch.reach[h] = start[h]
@@ -51,7 +52,7 @@ def _begin(tables: PassArrays, player: int) -> None:
 
 @callee
 def _clear(tables: PassArrays, path: BoardPath, part: int, player: int) -> None:
-    """Value rows of a tile before its terminals are settled."""
+    """Clear the value rows of a tile before its terminals are settled."""
     betting, scratch = betting_at(tables, 2 * path.level + player), scratch_at(tables, path.level)
     width = width_of(hands_at(tables, 2 * path.level + player), path.board)
     roots = betting.tile[part + 1, layout.ROOT] - betting.tile[part, layout.ROOT]
@@ -63,7 +64,7 @@ def _clear(tables: PassArrays, path: BoardPath, part: int, player: int) -> None:
 
 @callee
 def _copy_rows(tables: PassArrays, path: BoardPath, part: int, player: int) -> None:
-    """All rows of a tile, if its board is that of the snapshot."""
+    """Copy all rows of a tile if its board is that of the snapshot."""
     snapshot = results_at(tables, 0)
     if snapshot.chosen[0] != path.level or snapshot.chosen[1] != path.board:
         return
@@ -88,7 +89,7 @@ def _tile(
     tables: PassArrays, leaf: BoardPath, part: int, chance: float, rule: PassRule, step: Pass, out: Array, entry: Array,
     alive: Array,
 ) -> None:  # fmt: skip
-    """Down and up one tile of a board of the last street, if its roots are open there."""
+    """Go down and up one tile of a board of the last street, if its roots are open there."""
     open_on = betting_at(tables, 2 * leaf.level + step.player).tile[part, layout.BOARDS]
     if not is_open(open_on, boards_at(tables, leaf.level).texture[leaf.board]):
         return
@@ -104,7 +105,7 @@ def _tile(
 
 @callee
 def _down(tables: PassArrays, path: BoardPath, chance: float, rule: PassRule, step: Pass) -> None:
-    """Down a board of the second street; its reach rows are put where all threads find them."""
+    """Go down a board of the second street. Its reach rows are stored in arrays that all threads share."""
     top, scratch, results = scratch_at(tables, 0), scratch_at(tables, 1), results_at(tables, 0)
     nil: Any = np.int64(0)
     last: Any = np.int64(2)
@@ -121,7 +122,7 @@ def _down(tables: PassArrays, path: BoardPath, chance: float, rule: PassRule, st
 def _up(
     tables: PassArrays, path: BoardPath, first: int, stop: int, rule: PassRule, step: Pass, in_scratch: bool
 ) -> None:
-    """Up a board of the second street, whose parts are done; unless ``held``, its reach rows are fetched again."""
+    """Go up a board of the second street whose parts are done. Unless ``in_scratch``, first reload its reach rows."""
     scratch, results = scratch_at(tables, 1), results_at(tables, 0)
     nil: Any = np.int64(0)
     if not in_scratch:
@@ -139,11 +140,11 @@ def _up(
 
 @callee
 def _last_boards(tables: PassArrays, chance: float, rule: PassRule, step: Pass, worker: PassWorker, n: int) -> None:
-    """Boards of two streets: the tiles of the last one that this thread gets in pass ``n``."""
+    """Run the tiles of the last of two streets that this thread claims in pass ``n``."""
     results, top = results_at(tables, 0), scratch_at(tables, 0)
     root_values, sync = results.root_values, results.sync
     threads: Any = np.int64(worker.threads)
-    nil: Any = np.int64(0)  # literals would compile everything below a second time
+    nil: Any = np.int64(0)  # with literals, Numba would compile everything below a second time
     last: Any = np.int64(2)
     tiles = len(betting_at(tables, 2 * last + step.player).tile) - 1
     tasks = len(root_values) * tiles
@@ -159,9 +160,9 @@ def _last_boards(tables: PassArrays, chance: float, rule: PassRule, step: Pass, 
 def _two_streets(
     tables: PassArrays, chances: tuple[float, float], rule: PassRule, step: Pass, worker: PassWorker, n: int
 ) -> bool:
-    """Boards of the second of three streets and all below them, as this thread gets them in pass ``n``.
+    """Run boards of the second of three streets, and the boards below that this thread claims in pass ``n``.
 
-    False if another thread has failed.
+    Return False if another thread has failed.
     """
     results, below = results_at(tables, 0), scratch_at(tables, 2)
     root_values, parts, sync = results.root_values, results.part, results.sync
@@ -197,7 +198,7 @@ def _two_streets(
 
 @callee
 def _passes(tables: PassArrays, streets: int, chances: tuple[float, float], worker: PassWorker) -> bool:
-    """One pass after the other; False if another thread has failed."""
+    """Run one pass after the other. Return False if another thread has failed."""
     results = results_at(tables, 0)
     values, passes = results.values, results.passes
     rule = PassRule(results.rule[0], results.rule[1] > 0.0)
@@ -217,7 +218,7 @@ def _passes(tables: PassArrays, streets: int, chances: tuple[float, float], work
                 open_street(tables, root, one, step.player, top.entry)
         if not barrier(sync, threads):
             return False
-        if down and worker.thread == 0:  # while the others begin with the boards
+        if down and worker.thread == 0:  # while other threads begin with the boards
             _clear(tables, root, nil, step.player)
             settle(tables, root, nil, step.player)
         if below_it and streets == 2:
@@ -242,10 +243,11 @@ def _passes(tables: PassArrays, streets: int, chances: tuple[float, float], work
 
 @kernel
 def run_passes(tables: PassArrays, streets: int, chances: tuple[float, float], worker: PassWorker) -> None:
-    """Passes from the root, one for each row of ``Results.passes``: who learns, mode, iteration.
+    """Run passes from the root, one for each row of ``Results.passes``: learner, mode, iteration, phase.
 
-    Levels are first, middle and last street; those that are not played are repeated. Learners, scratch arrays and
-    results are modified in place. Threads but the first wait a moment for more to do, as tables say then.
+    Levels are the first, middle and last street. With fewer than three streets, some are repeated. Learners, scratch
+    arrays and results are modified in place. All threads but the first then wait for another run for a short time,
+    and read its arrays from the tables.
     """
     more = True
     while more:
