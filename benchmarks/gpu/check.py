@@ -32,7 +32,7 @@ from treeplex.compile.source import compiled
 from treeplex.engines.sequence.arrays import Learner
 from treeplex.engines.sequence.engine import SequenceTables
 from treeplex.engines.sequence.learners import initial_learners, steps
-from treeplex.kernels.cuda.found import SIMULATED, require
+from treeplex.kernels.cuda.device import SIMULATED, require
 
 CHECKED = (
     *("kuhn", "leduc", "leduc(suits=true)", "leduc5", "liars_dice", "goofspiel(cards=5)", "princess_and_monster"),

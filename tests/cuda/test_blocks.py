@@ -11,10 +11,10 @@ from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.compile.source import compiled
 from treeplex.holdem import Lock, Spot, load_spot, sizes_for
-from treeplex.kernels.cuda.found import SIMULATED, found
+from treeplex.kernels.cuda.device import SIMULATED, find_device
 from treeplex.updates import blocks
 
-pytestmark = pytest.mark.skipif(not SIMULATED and found() is None, reason="needs a GPU, or NUMBA_ENABLE_CUDASIM=1")
+pytestmark = pytest.mark.skipif(not SIMULATED and find_device() is None, reason="needs a GPU or NUMBA_ENABLE_CUDASIM=1")
 RIVER = Spot("Ks 9h 4d 2c 2d", 100, 100, "AsAh,7s6s,QsQh", "QsQh,AsQs:0.5,7s6s,JdJh", sizes_for("a", "a"))
 LOCKED = Lock("", {"AsAh": {"check": 0.25, "all-in 100": 0.75}})
 

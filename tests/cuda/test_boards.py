@@ -10,9 +10,9 @@ import pytest
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.holdem import Lock, Spot, load_spot, sizes_for
-from treeplex.kernels.cuda.found import SIMULATED, found
+from treeplex.kernels.cuda.device import SIMULATED, find_device
 
-pytestmark = pytest.mark.skipif(not SIMULATED and found() is None, reason="needs a GPU, or NUMBA_ENABLE_CUDASIM=1")
+pytestmark = pytest.mark.skipif(not SIMULATED and find_device() is None, reason="needs a GPU or NUMBA_ENABLE_CUDASIM=1")
 REFERENCE = 1e-12
 FIVE = sizes_for("50%, 75%, 100%, a", "60%")  # more actions than are looked at together
 ONE = sizes_for("a", "a")

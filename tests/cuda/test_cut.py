@@ -16,12 +16,12 @@ from treeplex.engines.sharded.boards import join_spot
 from treeplex.engines.sharded.session import Cutting
 from treeplex.engines.sharded.shards import LEARN, LostError
 from treeplex.holdem import Lock, Spot, load_spot, sizes_for
-from treeplex.kernels.cuda.found import SIMULATED, found
+from treeplex.kernels.cuda.device import SIMULATED, find_device
 from treeplex.runs.transport import LocalShards
 from treeplex.updates import blocks
 from treeplex.updates.rule import Rule
 
-pytestmark = pytest.mark.skipif(not SIMULATED and found() is None, reason="needs a GPU, or NUMBA_ENABLE_CUDASIM=1")
+pytestmark = pytest.mark.skipif(not SIMULATED and find_device() is None, reason="needs a GPU or NUMBA_ENABLE_CUDASIM=1")
 ONE = sizes_for("a", "a")
 TURN = Spot("Ks 9s 8s 7s", 100, 60, "AA", "22,32s,32o,42s,42o", ONE)
 """With the deuces and a three to come: a deuce leaves so few hands that a warp alone would add them up another way."""

@@ -11,7 +11,7 @@ import pytest
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.compile.source import compiled
-from treeplex.kernels.cuda.found import SIMULATED
+from treeplex.kernels.cuda.device import SIMULATED
 
 pytestmark = pytest.mark.skipif(not SIMULATED, reason="watches every access under NUMBA_ENABLE_CUDASIM=1")
 NOT_READ = 0  # the slot that takes what nobody reads

@@ -15,7 +15,7 @@ from treeplex.compile.source import compiled
 from treeplex.engines.protocol import FACED
 from treeplex.errors import ParameterError
 from treeplex.holdem import Lock, Spot, load_spot, sizes_for
-from treeplex.kernels.cuda.found import SIMULATED, found
+from treeplex.kernels.cuda.device import SIMULATED, find_device
 from treeplex.updates.hedge import THEORY, VARIANCE, hedge
 from treeplex.updates.rule import Rule
 from treeplex.updates.schedules import linear
@@ -25,7 +25,7 @@ from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
 sys.path.insert(0, str(Path(__file__).parents[1] / "conformance"))
 from rules import PLUS, SOFTMAX, TWO_ROWS, softmax
 
-pytestmark = pytest.mark.skipif(not SIMULATED and found() is None, reason="needs a GPU, or NUMBA_ENABLE_CUDASIM=1")
+pytestmark = pytest.mark.skipif(not SIMULATED and find_device() is None, reason="needs a GPU or NUMBA_ENABLE_CUDASIM=1")
 REFERENCE = {"float64": 1e-11, "float32": 1e-5}
 ONE = sizes_for("a", "a")
 TINY = Spot("Ks 9h 4d 2c 2d", 100, 100, "AsAh:0.83,7s6s:0.37", "QsQh:0.59,7s6s:0.93", ONE)

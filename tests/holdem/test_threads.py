@@ -61,26 +61,26 @@ def test_runs_side_by_side_and_in_child_processes_do_not_wait_for_each_others_th
     assert len(found) >= 3
 
 
-@pytest.mark.parametrize("patience", [0, 10**7])
-def test_threads_that_are_called_again_change_no_bit(patience, monkeypatch):
-    """Without patience every run wakes them; with a lot of it they are still there for the next one."""
+@pytest.mark.parametrize("polls", [0, 10**7])
+def test_threads_that_are_called_again_change_no_bit(polls, monkeypatch):
+    """Without polls every run wakes them; with many they still wait for the next one."""
     game, called = load_spot(turn()), []
     alone = algorithm("dcfr(gamma=4)", game, "float32")
     expected = alone.advance(game, alone.start(game), 9)
 
-    def noted(mail, threads):
-        call(mail, threads)
+    def noted(wake_flags, threads):
+        call(wake_flags, threads)
         called.append(bool(threads[1]))
 
     call = helpers.call
     monkeypatch.setattr(helpers, "call", noted)
-    monkeypatch.setattr(engine, "PATIENCE", patience)
+    monkeypatch.setattr(engine, "LINGER_POLLS", polls)
     monkeypatch.setattr(engine, "cores", lambda: 2)
     solver = algorithm("dcfr(gamma=4)", game, "float32", 2)
     state = solver.start(game)
     for _ in range(9):
         state = solver.advance(game, state, 1)
-    assert any(called) == (patience > 0)
+    assert any(called) == (polls > 0)
     for ours, theirs in zip(expected.learners, state.learners, strict=True):
         for first, second in zip(ours, theirs, strict=True):
             np.testing.assert_array_equal(first, second)
@@ -89,7 +89,7 @@ def test_threads_that_are_called_again_change_no_bit(patience, monkeypatch):
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork here")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_child_does_not_call_threads_that_wait_in_its_parent(monkeypatch):
-    monkeypatch.setattr(engine, "PATIENCE", 10**7)
+    monkeypatch.setattr(engine, "LINGER_POLLS", 10**7)
     monkeypatch.setattr(engine, "cores", lambda: 2)
     game = load_spot(turn())
     solver = algorithm("dcfr(gamma=4)", game, "float32", 2)

@@ -10,7 +10,7 @@ import warnings
 
 import pytest
 
-from treeplex.kernels.cuda import found
+from treeplex.kernels.cuda import device
 
 
 @pytest.fixture
@@ -33,11 +33,11 @@ def library(monkeypatch):
 def test_nothing_is_printed_of_imports_and_grids(library):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert found.module().name == "numba.cuda"
+        assert device.module().name == "numba.cuda"
     assert library.CUDA_LOW_OCCUPANCY_WARNINGS == 0
 
 
 def test_who_asks_for_warnings_of_grids_gets_them(library, monkeypatch):
     monkeypatch.setenv("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "1")
-    found.module()
+    device.module()
     assert library.CUDA_LOW_OCCUPANCY_WARNINGS == 1

@@ -78,8 +78,8 @@ def test_the_key_is_that_of_the_files(package) -> None:
         "engines/sequence/arrays.py",  # the order of fields
         "engines/sequence/partition.py",  # constants
         "engines/sampling/cpu/frame.py",
-        "kernels/threads/crew.py",
-        "kernels/threads/meeting.py",
+        "kernels/threads/team.py",
+        "kernels/threads/barrier.py",
         "compile/treeplex.py",
     ],
 )

@@ -21,7 +21,7 @@ import pytest
 
 from treeplex.kernels import cache as kernel_cache
 from treeplex.kernels import jit
-from treeplex.kernels.cache import KEPT_DAYS, MARKER, choose_folders, objection, remove_old
+from treeplex.kernels.cache import MARKER, UNUSED_DAYS, choose_folders, objection, remove_old
 
 KEY = "0123456789abcdef"
 NAME = f"kernels-{KEY}"
@@ -483,14 +483,14 @@ def test_only_old_folders_of_ours_are_removed(tmp_path) -> None:
             os.utime(path, (then, then))
         return made
 
-    old = folder("kernels-0123456789abcdef", KEPT_DAYS + 1)
-    (old / "link").symlink_to(folder("outside", 100 * KEPT_DAYS))
-    folder("kernels-1123456789abcdef", KEPT_DAYS - 1)
-    folder("kernels-project", 100 * KEPT_DAYS)
-    folder("kernels-2123456789abcdef", 100 * KEPT_DAYS, mark=False)
-    folder("kernels-3123456789abcdefg", 100 * KEPT_DAYS)
-    folder("mine", 100 * KEPT_DAYS)
-    (tmp_path / "parent" / "kernels-4123456789abcdef").symlink_to(folder("linked", 100 * KEPT_DAYS))
+    old = folder("kernels-0123456789abcdef", UNUSED_DAYS + 1)
+    (old / "link").symlink_to(folder("outside", 100 * UNUSED_DAYS))
+    folder("kernels-1123456789abcdef", UNUSED_DAYS - 1)
+    folder("kernels-project", 100 * UNUSED_DAYS)
+    folder("kernels-2123456789abcdef", 100 * UNUSED_DAYS, mark=False)
+    folder("kernels-3123456789abcdefg", 100 * UNUSED_DAYS)
+    folder("mine", 100 * UNUSED_DAYS)
+    (tmp_path / "parent" / "kernels-4123456789abcdef").symlink_to(folder("linked", 100 * UNUSED_DAYS))
     before = {path.name for path in (tmp_path / "parent").iterdir()}
     remove_old(tmp_path / "parent")
     assert before - {path.name for path in (tmp_path / "parent").iterdir()} == {old.name}
@@ -500,7 +500,7 @@ def test_only_old_folders_of_ours_are_removed(tmp_path) -> None:
 
 def test_a_folder_in_use_is_not_old(places) -> None:
     (folder,) = choose_folders(KEY, NOWHERE)
-    then = time.time() - 2 * KEPT_DAYS * 86_400
+    then = time.time() - 2 * UNUSED_DAYS * 86_400
     for path in (folder, folder / MARKER):
         os.utime(path, (then, then))
     choose_folders(KEY, NOWHERE)

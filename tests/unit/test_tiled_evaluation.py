@@ -83,7 +83,7 @@ def test_any_tree_gives_the_numbers_of_walks(tree, iterations) -> None:
 def test_threads_give_the_bits_of_one(name, monkeypatch) -> None:
     monkeypatch.setattr(partition, "cores", lambda: 5)
     monkeypatch.setattr(partition, "PIECE", 1)
-    monkeypatch.setattr(partition, "MEETING", 0)
+    monkeypatch.setattr(partition, "BARRIER", 0)
     monkeypatch.setattr(partition, "NUMBERS", 1)
     game, found = by_blocks(name), []
     for threads in (1, 2, 5):

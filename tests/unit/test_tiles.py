@@ -29,7 +29,7 @@ from treeplex.engines.sequence.tiles import NOWHERE, TiledGame, common_unit, lay
 from treeplex.evaluation.exact import evaluate_strategies
 from treeplex.games.catalog import make
 from treeplex.games.random_tree import RandomTree
-from treeplex.kernels.threads.crew import share
+from treeplex.kernels.threads.team import run_threads
 from treeplex.kernels.vectors import LANES
 
 RULES = {"cfr": cfr, "cfr+": cfr_plus, "dcfr": dcfr, "pcfr+": pcfr_plus}
@@ -265,7 +265,7 @@ def by(game: CompiledGame, found: TiledGame, threads: int, turns: int) -> tuple[
         assert all((table[:, 1] < table[:, -1]).any() for table in shared[0])
         form = form._replace(runs=shared, scratch=np.zeros((threads, form.scratch.shape[1])))
     told = learners, (Matching(1.0),) * 2, steps(0, 8, algorithm.weight, algorithm.rule), turns
-    share(threads, lambda worker: iterate_tiles(form, *told, worker))
+    run_threads(threads, lambda worker: iterate_tiles(form, *told, worker))
     return learners
 
 
@@ -329,7 +329,7 @@ def test_runs_by_threads_have_the_bits_of_one(name, turns, monkeypatch) -> None:
     """Tiles, gradients by blocks and evaluation; for as many threads as nobody would use."""
     monkeypatch.setattr(partition, "cores", lambda: 5)
     monkeypatch.setattr(partition, "PIECE", 1)
-    monkeypatch.setattr(partition, "MEETING", 0)
+    monkeypatch.setattr(partition, "BARRIER", 0)
     monkeypatch.setattr(partition, "NUMBERS", 1)
     game = by_blocks(name)
     found = tiled(game)

@@ -12,7 +12,7 @@ from treeplex.compile.game import CompiledGame
 from treeplex.engines.protocol import Engine, Execution, Scheme
 from treeplex.engines.sharded.session import MANIFEST
 from treeplex.errors import ParameterError, quoted
-from treeplex.kernels.cuda.found import advise_storage, found, require
+from treeplex.kernels.cuda.device import advise_storage, find_device, require
 from treeplex.tensors import Tensors
 from treeplex.updates.storage import STORAGES
 
@@ -37,7 +37,7 @@ def choose_backend(engine: str, name: object, numbers: float, device: object = 0
     """Return the backend that ``name`` stands for; an iteration of the engine reads ``numbers`` numbers."""
     if check_backend(name) == AUTO:
         pays = numbers >= PAYS_FROM[engine]
-        return CUDA if pays and found(device) is not None else CPU
+        return CUDA if pays and find_device(device) is not None else CPU
     if name == CUDA:
         require(device)
     return str(name)

@@ -30,7 +30,7 @@ from treeplex.files import reason
 VARIABLE: Final = "NUMBA_CACHE_DIR"
 MARKER: Final = ".treeplex-kernels"
 """A file in every folder of kernels. Its age is the time since a process last used the folder."""
-KEPT_DAYS: Final = 7  # how long folders that no process uses stay on disk
+UNUSED_DAYS: Final = 7  # how long folders that no process uses stay on disk
 
 _HAS_OWNERS: Final = hasattr(os, "geteuid")  # on Windows, access lists make the folders of a user private
 _NAME: Final = re.compile(r"kernels-[0-9a-f]{16}")
@@ -169,7 +169,7 @@ def remove_old(parent: Path) -> None:
         with suppress(OSError):
             mark = (folder / MARKER).lstat()
             ours = _NAME.fullmatch(folder.name) and stat.S_ISDIR(folder.lstat().st_mode) and stat.S_ISREG(mark.st_mode)
-            if ours and time.time() - mark.st_mtime > KEPT_DAYS * 86_400:
+            if ours and time.time() - mark.st_mtime > UNUSED_DAYS * 86_400:
                 shutil.rmtree(folder, ignore_errors=True)
 
 

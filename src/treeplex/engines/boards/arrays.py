@@ -281,7 +281,7 @@ class Results(NamedTuple):
     rule: Floats  # [2] see ``PassRule``
     chosen: Offsets  # [2] level and board of the snapshot; -1: none
     sync: Offsets  # see ``engines.boards.cpu.tasks``
-    mail: Offsets
+    wake_flags: Offsets
 
 
 BOARD, RIVER, RIVER_END, FIRST, STOP = range(5)

@@ -37,14 +37,14 @@ from treeplex.engines.boards.cpu.tasks import new_board_sync
 from treeplex.engines.boards.game import HoldemGame, threads_for
 from treeplex.engines.boards.streets import blocks_of
 from treeplex.engines.boards.working import new_scratch, new_shared, parts_of
-from treeplex.kernels.threads.helpers import HELPERS, CrewRun
-from treeplex.kernels.threads.meeting import PATIENCE, new_mail
+from treeplex.kernels.threads.barrier import LINGER_POLLS, new_wake_flags
+from treeplex.kernels.threads.helpers import HELPERS, TeamRun
 from treeplex.kernels.vectors import LANES
 from treeplex.system import cores
 from treeplex.updates.storage import STORAGES
 
 
-class PassCrew:
+class PassTeam:
     """Threads that run passes over one subgame in one type of numbers, with their tables."""
 
     def __init__(
@@ -52,8 +52,8 @@ class PassCrew:
     ) -> None:
         self.threads = threads
         self.tables = [new_table() for _ in range(threads)]
-        self.mail = new_mail(threads, PATIENCE if threads <= cores() else 0)
-        self.current: CrewRun | None = None
+        self.wake_flags = new_wake_flags(threads, LINGER_POLLS if threads <= cores() else 0)
+        self.current: TeamRun | None = None
         self._rest = (streets, chances)
         self._types = np.empty(0, work), np.empty(0, stored)
 
@@ -82,7 +82,7 @@ class SubgameEngine:
         self._shared, self._part = new_shared(*made, self._work), parts_of(game.boards)
         self._tiles = max(len(betting.tile) - 1 for betting in self._levels[2].betting)
         self._tables = [self._table(scratches) for scratches in self._scratches]
-        self._crews: dict[str, PassCrew] = {}
+        self._teams: dict[str, PassTeam] = {}
         self.start = (game.weights(0).astype(self._work), game.weights(1).astype(self._work))
 
     def run(
@@ -119,7 +119,7 @@ class SubgameEngine:
         root_values, *shared = self._shared
         sync = new_board_sync(len(root_values), max(len(self._part), len(root_values) * self._tiles), self._threads)
         with self.busy:
-            crew = self._crews.get(stored.name) or PassCrew(
+            team = self._teams.get(stored.name) or PassTeam(
                 self.streets, self._chances, self._threads, self._work, stored
             )
             results = Results(
@@ -133,17 +133,17 @@ class SubgameEngine:
                 rule=np.array(rule, dtype=np.float64),
                 chosen=np.array((copied.level, copied.board), dtype=np.int64),
                 sync=sync,
-                mail=crew.mail,
+                wake_flags=team.wake_flags,
             )
-            if stored.name not in self._crews:  # kernels are compiled, if necessary, before threads wait for each other
-                self._fill_tables(crew, players, results._replace(passes=results.passes[:0]), discounts, rule_calls)
-                crew.run(0, alone=True)
-                self._crews[stored.name] = crew
-            self._fill_tables(crew, players, results, discounts, rule_calls)
+            if stored.name not in self._teams:  # kernels are compiled, if necessary, before threads wait for each other
+                self._fill_tables(team, players, results._replace(passes=results.passes[:0]), discounts, rule_calls)
+                team.run(0, alone=True)
+                self._teams[stored.name] = team
+            self._fill_tables(team, players, results, discounts, rule_calls)
             if self._threads == 1:
-                crew.run(0)
+                team.run(0)
             else:
-                HELPERS.run(crew, sync, keep=(self, players, results, discounts, rule_calls))
+                HELPERS.run(team, sync, keep=(self, players, results, discounts, rule_calls))
         return values
 
     def entering(self, player: int) -> tuple[Array, Array]:
@@ -185,7 +185,7 @@ class SubgameEngine:
         return Snapshot(2 if depth == self.streets - 1 else 1, board, reach, value)
 
     def _fill_tables(
-        self, crew: PassCrew, players: list[PlayerArrays], results: Results, discounts: Schedules, rule_calls: RuleCalls
+        self, team: PassTeam, players: list[PlayerArrays], results: Results, discounts: Schedules, rule_calls: RuleCalls
     ) -> None:
         """Write the arrays of a run into the tables of all threads."""
         once = new_table()
@@ -194,7 +194,7 @@ class SubgameEngine:
         tabled(once, 0, results, self._work)
         tabled(once, 0, discounts, self._work)
         tabled(once, 0, rule_calls, self._work)
-        for table, own in zip(crew.tables, self._tables, strict=True):
+        for table, own in zip(team.tables, self._tables, strict=True):
             np.copyto(table, np.where(once, once, own))  # where one has rows, the other has zeros
 
     def _in_chips(self, level: Level) -> tuple[Betting, Betting]:

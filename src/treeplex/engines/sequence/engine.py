@@ -47,7 +47,7 @@ from treeplex.engines.sequence.rules import (
 from treeplex.engines.sequence.tiles import laid, lanes, tiled
 from treeplex.errors import ParameterError, SolverError
 from treeplex.kernels.calls import RuleCall
-from treeplex.kernels.threads.crew import share
+from treeplex.kernels.threads.team import run_threads
 from treeplex.tensors import Tensors, leaves, restored
 from treeplex.updates import blocks
 from treeplex.updates.blocks import Earlier
@@ -232,10 +232,10 @@ class SequenceEngine(Engine):
         if isinstance(placed, TiledTables):
             form, learners = placed.form, placed.tiled
             calls = _by_lanes(rules, placed)
-            share(form.threads, lambda worker: iterate_tiles(form, learners, calls, now, turns, worker))
+            run_threads(form.threads, lambda worker: iterate_tiles(form, learners, calls, now, turns, worker))
         else:
             walked, own = sequence_form(self.game, self.threads, self.storage), placed.learners
-            share(walked.threads, lambda worker: iterate(walked, own, rules, now, turns, worker))
+            run_threads(walked.threads, lambda worker: iterate(walked, own, rules, now, turns, worker))
         if isinstance(rule, Rule):
             check_calls(rule, [call for call in rules if isinstance(call, RuleCall)], tables.iteration, done)
         return placed._replace(iteration=done)

@@ -15,7 +15,7 @@ from treeplex.engines.sequence.cpu.operators import gradient as take_gradient
 from treeplex.engines.sequence.cpu.tiled_evaluate import Plans, evaluate_tiles
 from treeplex.engines.sequence.learners import InTiles
 from treeplex.engines.sequence.partition import partitions
-from treeplex.kernels.threads.crew import share
+from treeplex.kernels.threads.team import run_threads
 
 KEPT: Final = 2**23  # numbers of scratch that stay: 64 MiB
 
@@ -28,7 +28,7 @@ def evaluate_strategies(game: CompiledGame, strategies: tuple[Floats, Floats], t
     pieces, found = partitions(game, threads), np.empty(3)
     first, second, third, fourth = _kept.scratch([treeplex.sequences for treeplex in game.treeplexes] * 2)
     told = game.treeplexes, game.operator, pieces, strategies, (first, second, third, fourth), found
-    share(1 if pieces[0] is None else len(pieces[0].runs) - 1, lambda worker: evaluate(*told, worker))
+    run_threads(1 if pieces[0] is None else len(pieces[0].runs) - 1, lambda worker: evaluate(*told, worker))
     value, first, second = found.tolist()
     return in_payoffs(game, value, first, second)
 
@@ -38,7 +38,7 @@ def evaluate_in_tiles(game: CompiledGame, given: InTiles) -> Evaluation:
     (first, second), form, found = given.strategies, given.form, np.empty(3)
     plan_0, plan_1, paid = _kept.scratch([len(first), len(second), len(first)])
     told = form, given.strategies, given.places[0], Plans((plan_0, plan_1), paid), found
-    share(form.threads, lambda worker: evaluate_tiles(*told, worker))
+    run_threads(form.threads, lambda worker: evaluate_tiles(*told, worker))
     return in_payoffs(game, *found.tolist())
 
 

@@ -29,9 +29,11 @@ BOUNDARY: Final = 1  # one whose value is added to a sequence of another thread'
 SEPARATOR: Final = 2  # one with something below it in another run
 
 PIECE: Final = 512  # vectors of payoffs, children and actions that a thread has at least: about 5 us
-MEETING: Final = 130  # vectors, times 3 + bits of the number of threads: a meeting, and waiting for unequal pieces
+BARRIER: Final = 130  # vectors, times 3 + bits of the number of threads: a barrier, and waiting for unequal pieces
 GAIN: Final = 1.3  # times faster that threads must be by this count
-UNASKED: Final = 1.5  # the same, where nobody has asked for threads: a meeting waits for whom other programs delay
+UNASKED: Final = (
+    1.5  # the same, where nobody has asked for threads: a barrier waits for threads that other programs delay
+)
 ENTRY: Final = 12  # bytes of an operator that count as a number
 NUMBERS: Final = 2**13  # numbers that a thread has at least in walks, and in gradients by blocks
 UNASKED_NUMBERS: Final = 2**16  # the same, where nobody has asked
@@ -117,12 +119,12 @@ def _works(layout: TileLayout, rows: TiledRows) -> tuple[Longs, Longs]:
 
 
 def _cost(game: TiledGame, threads: int) -> int:
-    """The time of an iteration by so many threads, in vectors: those of the slowest in every stretch, and meetings."""
+    """The time of an iteration by so many threads, in vectors: those of the slowest in every stretch, and barriers."""
     cost = 0
     for own, layout, rows in zip(passes(game, threads, PIECE), game.layouts, game.rows, strict=True):
         for table, work in zip(own, _works(layout, rows), strict=True):
             cost += int(np.diff(work[table], axis=1).max(axis=1).sum())
-            cost += (threads > 1) * MEETING * (3 + threads.bit_length()) * len(table)
+            cost += (threads > 1) * BARRIER * (3 + threads.bit_length()) * len(table)
     return cost
 
 

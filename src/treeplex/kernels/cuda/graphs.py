@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final
 
-from treeplex.kernels.cuda.found import SIMULATED, NoDeviceError
+from treeplex.kernels.cuda.device import SIMULATED, NoDeviceError
 from treeplex.kernels.cuda.kernels import cuda
 
 NON_BLOCKING: Final = 1

@@ -30,7 +30,7 @@ from numba.core.typing.context import Context
 from numba.core.typing.templates import Signature
 
 from treeplex.kernels.cache import enable as enable_cache
-from treeplex.kernels.cuda.found import SIMULATED, module
+from treeplex.kernels.cuda.device import SIMULATED, module
 from treeplex.kernels.jit import CACHE_FOLDERS
 
 cuda: Any = module()
@@ -125,7 +125,7 @@ def _column_sum_by_shuffles(x: float, j: int, wide: int, high: int) -> float:
     return total
 
 
-def _by_meeting(join: Callable[[float, float], float]) -> Callable[[float, int, int, int], float]:
+def _by_barriers(join: Callable[[float, float], float]) -> Callable[[float, int, int, int], float]:
     def joined(x: float, j: int, wide: int, high: int) -> float:
         row = cuda.shared.array(LANES, dtype=_numba.float64)
         row[cuda.threadIdx.x % LANES] = x
@@ -154,7 +154,7 @@ def _any_by_vote(condition: bool) -> bool:
     return cuda.any_sync(uint32(ALL), condition)
 
 
-def _any_by_meeting(condition: bool) -> bool:
+def _any_by_barrier(condition: bool) -> bool:
     return cuda.syncthreads_or(condition)
 
 
@@ -267,9 +267,9 @@ load4: Any = (
 """The same of four whole numbers; the place is a multiple of four."""
 store2: Any = _store2_simulated if SIMULATED else _instruction("store2", lambda _: types.void, _store)
 """(array, at, first, second): two numbers written at once, at an even place."""
-column_sum: Any = callee(_by_meeting(operator.add) if SIMULATED else _column_sum_by_shuffles)
+column_sum: Any = callee(_by_barriers(operator.add) if SIMULATED else _column_sum_by_shuffles)
 """(x, j, wide, high): x of lanes j, j + wide, ..., ``high`` of them, added up in this order; the sum in every lane."""
-column_top: Any = callee(_by_meeting(max) if SIMULATED else _column_top_by_shuffles)
+column_top: Any = callee(_by_barriers(max) if SIMULATED else _column_top_by_shuffles)
 """The same for the largest."""
-any_lane: Any = callee(_any_by_meeting if SIMULATED else _any_by_vote)
+any_lane: Any = callee(_any_by_barrier if SIMULATED else _any_by_vote)
 """Is it true in some lane of the warp?"""

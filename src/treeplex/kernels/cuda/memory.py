@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.kernels.cuda.found import SIMULATED
+from treeplex.kernels.cuda.device import SIMULATED
 from treeplex.kernels.cuda.kernels import BLOCK, cuda, kernel, real
 
 Array = npt.NDArray[Any]

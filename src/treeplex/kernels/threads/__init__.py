@@ -1,1 +1,1 @@
-"""Threads that work on the same arrays inside kernels, and meet at barriers."""
+"""Threads that work on the same arrays inside kernels and wait for each other at barriers."""

@@ -1,4 +1,4 @@
-"""Threads that wait for work in kernels: Python threads, as kernels release the interpreter lock."""
+"""Threads that wait for kernels to run. They are Python threads, because kernels release the interpreter lock."""
 
 from __future__ import annotations
 
@@ -11,58 +11,61 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.kernels.threads.meeting import ABORTED, LEFT, Sync, call
+from treeplex.kernels.threads.barrier import ABORTED, LEFT, Sync, call
 
 
-class Crew(Protocol):
-    """Threads that do a piece of work together; kernels end with ``leave_run``, the first's with ``await_all``."""
+class ThreadTeam(Protocol):
+    """Threads that do a piece of work together.
+
+    Their kernels end with ``leave_run``, and that of the first thread with ``await_all``.
+    """
 
     threads: int
-    mail: Sync
-    current: CrewRun | None
+    wake_flags: Sync
+    current: TeamRun | None
 
     def run(self, thread: int) -> None:
-        """The part of one of the threads."""
+        """Do the work of one thread of the team."""
         ...
 
 
 class Helpers:
-    """Threads that wait for work: to start them anew takes as long as a small subgame's iteration.
+    """Threads that wait for work, because starting them takes as long as an iteration of a small subgame.
 
-    Threads of one run meet at barriers, so ``busy`` keeps two runs from having half of them each.
+    Threads of one run wait for each other at barriers. ``busy`` prevents two runs from holding half of them each.
     """
 
     def __init__(self) -> None:
         self.busy, self.making = threading.RLock(), threading.Lock()
-        self._given: list[SimpleQueue[tuple[Crew, int, CrewRun]]] = []
+        self._queues: list[SimpleQueue[tuple[ThreadTeam, int, TeamRun]]] = []
 
-    def run(self, crew: Crew, sync: Sync, keep: object) -> None:
-        """A crew's run, this thread being its first; ``keep``: what tables have the addresses of."""
-        run = CrewRun(sync, keep, np.zeros(crew.threads, np.bool_), [], [])
+    def run(self, team: ThreadTeam, sync: Sync, keep: object) -> None:
+        """Run a team with this thread as its first. ``keep`` holds the objects whose addresses are in tables."""
+        run = TeamRun(sync, keep, np.zeros(team.threads, np.bool_), [], [])
         with self.busy:
-            while len(self._given) < crew.threads - 1:
-                given: SimpleQueue[tuple[Crew, int, CrewRun]] = SimpleQueue()
-                threading.Thread(target=_serve, args=(given,), name="treeplex", daemon=True).start()
-                self._given.append(given)
-            crew.current = run
+            while len(self._queues) < team.threads - 1:
+                queue: SimpleQueue[tuple[ThreadTeam, int, TeamRun]] = SimpleQueue()
+                threading.Thread(target=_serve, args=(queue,), name="treeplex", daemon=True).start()
+                self._queues.append(queue)
+            team.current = run
             try:
-                call(crew.mail, run.called)
+                call(team.wake_flags, run.called)
                 for k in np.flatnonzero(~run.called[1:]).tolist():
                     run.queued.append(k + 1)
-                    self._given[k].put((crew, k + 1, run))
-                crew.run(0)
+                    self._queues[k].put((team, k + 1, run))
+                team.run(0)
             except BaseException:
                 sync[ABORTED] = 1
                 raise
             finally:
                 if not run.over():
-                    _NEVER_FREED.append(run)  # better than arrays that a thread may still look at
+                    _NEVER_FREED.append(run)  # a thread may still read its arrays
             if run.failed:
                 raise run.failed[0]
 
 
-class CrewRun(NamedTuple):
-    """One run of a crew."""
+class TeamRun(NamedTuple):
+    """One run of a team of threads."""
 
     sync: Sync
     keep: object
@@ -71,7 +74,10 @@ class CrewRun(NamedTuple):
     failed: list[BaseException]  # of threads that were woken
 
     def over(self) -> bool:
-        """Wait until helpers have left, as they have in a run that ends well; for a second at most if one failed."""
+        """Wait until helpers have left, and return whether they have.
+
+        In a run that succeeds they have left already. After a failure this waits for a second at most.
+        """
         for _ in range(1000):
             if int(self.sync[LEFT]) + len(self.failed) >= int(self.called.sum()) + len(self.queued):
                 return True
@@ -79,29 +85,29 @@ class CrewRun(NamedTuple):
         return False
 
 
-_NEVER_FREED: list[CrewRun] = []
+_NEVER_FREED: list[TeamRun] = []
 
 
-def _serve(given: SimpleQueue[tuple[Crew, int, CrewRun]]) -> None:
+def _serve(queue: SimpleQueue[tuple[ThreadTeam, int, TeamRun]]) -> None:
     while True:
-        crew, k, run = given.get()
-        if crew.current is not run:  # which was given up before this thread woke
+        team, k, run = queue.get()
+        if team.current is not run:  # the run was abandoned before this thread woke
             continue
         sync, failed = run.sync, run.failed
-        del run  # it is kept by the caller, and this thread may stay for other runs
+        del run  # the caller holds it, and this thread may stay for other runs
         try:
-            crew.run(k)
+            team.run(k)
         except BaseException as error:
             failed.append(error)
             sync[ABORTED] = 1
-        del crew, sync, failed
+        del team, sync, failed
 
 
 HELPERS = Helpers()
 
 
 def _in_child() -> None:
-    """A child has none of its parent's threads: nobody waits, and whoever held a lock is gone."""
+    """Start anew in a child process: it has none of its parent's threads, neither waiting ones nor owners of locks."""
     HELPERS.__init__()
 
 

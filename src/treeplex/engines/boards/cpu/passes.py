@@ -37,7 +37,7 @@ from treeplex.engines.boards.cpu.street import ascend, descend, fetch_last
 from treeplex.engines.boards.cpu.tasks import announce, await_board, claim, finished
 from treeplex.engines.boards.cpu.terminals import settle
 from treeplex.kernels.jit import callee, kernel
-from treeplex.kernels.threads.meeting import await_all, barrier, leave_run, linger
+from treeplex.kernels.threads.barrier import await_all, barrier, leave_run, linger
 from treeplex.kernels.vectors import LANES, load, spread, store
 
 
@@ -251,10 +251,10 @@ def run_passes(tables: PassArrays, streets: int, chances: tuple[float, float], w
     """
     more = True
     while more:
-        sync, mail = results_at(tables, 0).sync, results_at(tables, 0).mail
+        sync, wake_flags = results_at(tables, 0).sync, results_at(tables, 0).wake_flags
         more = _passes(tables, streets, chances, worker)
         if worker.thread == 0:
             await_all(sync, worker.threads)
             return
         leave_run(sync)
-        more = more and linger(mail, worker.thread)
+        more = more and linger(wake_flags, worker.thread)

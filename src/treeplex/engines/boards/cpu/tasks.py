@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from treeplex.arrays import LINE
 from treeplex.kernels.jit import callee
-from treeplex.kernels.threads.meeting import FREE, Sync, add, exchange, look, new_sync, wait
+from treeplex.kernels.threads.barrier import FREE, Sync, add, exchange, new_sync, read, wait
 
 
 def new_board_sync(boards: int, tasks: int, threads: int) -> Sync:
@@ -36,7 +36,7 @@ _from, _each = callee(claims_from), callee(claims_each)
 def claim(sync: Sync, boards: int, task: int, tasks: int, threads: int, before: int) -> bool:
     """Try to claim a task after ``before`` earlier passes. Return whether it was still free."""
     index = _from(boards) + task % threads * _each(tasks, threads) + task // threads
-    return look(sync, index) == before and exchange(sync, index, before)
+    return read(sync, index) == before and exchange(sync, index, before)
 
 
 @callee

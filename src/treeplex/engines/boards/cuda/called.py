@@ -17,8 +17,8 @@ import numpy as np
 
 from treeplex.engines.boards.arrays import ALL_LOCKED
 from treeplex.engines.boards.cuda import arrays as layout
+from treeplex.engines.boards.cuda.barrier import uint64
 from treeplex.engines.boards.cuda.common import closed, common, decision_index, part, word
-from treeplex.engines.boards.cuda.meeting import uint64
 from treeplex.kernels.cuda.calls import Called, call_update
 from treeplex.kernels.cuda.kernels import cuda, kernel, tail, uint32
 from treeplex.updates.storage import STORAGES

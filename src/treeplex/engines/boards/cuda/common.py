@@ -12,7 +12,7 @@ import numpy as np
 
 from treeplex.engines.boards.arrays import ALL_LOCKED, FREE
 from treeplex.engines.boards.cuda import arrays as layout
-from treeplex.engines.boards.cuda.meeting import LANES, uint64
+from treeplex.engines.boards.cuda.barrier import LANES, uint64
 from treeplex.kernels.cuda.kernels import SIMULATED, ask, callee, rule, select, uint32
 from treeplex.updates.rules import matched
 from treeplex.updates.storage import STORAGES

@@ -22,9 +22,9 @@ from treeplex.engines.boards.arrays import (
     plain_rule,
 )
 from treeplex.engines.boards.cuda.arrays import Clock, Facing, LearningPlayer
+from treeplex.engines.boards.cuda.barrier import LANES
 from treeplex.engines.boards.cuda.called import called_up
 from treeplex.engines.boards.cuda.kernels import clear, collect, keep, kernels, put, tick
-from treeplex.engines.boards.cuda.meeting import LANES
 from treeplex.engines.boards.cuda.tables import ArraySizes, Cut, DeviceStreet, Tuning, levels_of, sizes_of
 from treeplex.engines.boards.cut import FIRST_STREET, BoardRun, part_of
 from treeplex.engines.boards.game import HoldemGame

@@ -35,9 +35,9 @@ import numpy as np
 
 from treeplex.engines.boards.cuda import arrays as layout
 from treeplex.engines.boards.cuda import street16
+from treeplex.engines.boards.cuda.barrier import LANES, uint64
 from treeplex.engines.boards.cuda.common import factor
 from treeplex.engines.boards.cuda.down import going_down
-from treeplex.engines.boards.cuda.meeting import LANES, uint64
 from treeplex.engines.boards.cuda.terminals import settling
 from treeplex.engines.boards.cuda.up import going_up
 from treeplex.kernels.cuda.kernels import SIMULATED, callee, cuda, kernel, load4, uint32

@@ -25,7 +25,7 @@ from treeplex.engines.boards.tables import (
     schedules,
 )
 from treeplex.engines.protocol import Scheme
-from treeplex.kernels.cuda.found import GIB, require, require_memory
+from treeplex.kernels.cuda.device import GIB, require, require_memory
 from treeplex.updates import blocks
 from treeplex.updates.blocks import Earlier
 from treeplex.updates.rule import Rule, zero_memory

@@ -17,8 +17,8 @@ import numpy as np
 
 from treeplex.engines.boards.arrays import ALL_LOCKED
 from treeplex.engines.boards.cuda import arrays as layout
+from treeplex.engines.boards.cuda.barrier import block_barrier, top, uint64
 from treeplex.engines.boards.cuda.common import closed, common, decision_index, part, word
-from treeplex.engines.boards.cuda.meeting import meet_block, top, uint64
 from treeplex.kernels.cuda.kernels import SIMULATED, rule, select, tail, uint32
 from treeplex.updates.rules import decayed
 from treeplex.updates.storage import AVERAGE, LATTICE, LEAST, REGRET, STORAGES, dither_seed, largest_of
@@ -132,7 +132,7 @@ def going_down(storage: str, locks: bool) -> Any:
                 last = uint32(word(root, layout.THEIRS_END) * layout.THEIRS_WORDS)
                 while d < last:
                     record = tail(betting.theirs, d)
-                    meet_block()  # marks of the row above are complete
+                    block_barrier()  # marks of the row above are complete
                     reached = alive[uint32(marks + word(record, layout.ABOVE))] == stamp
                     index = decision_index(word(header, layout.BOARD_THEIR_DECISION), word(record, layout.NUMBER))
                     mark = uint32(marks + word(record, layout.OUT))

@@ -30,8 +30,8 @@ import numpy as np
 
 from treeplex.engines.boards.cuda import arrays as layout
 from treeplex.engines.boards.cuda.arrays import AGAIN
+from treeplex.engines.boards.cuda.barrier import LANES, before, warp_barrier
 from treeplex.engines.boards.cuda.common import part, word
-from treeplex.engines.boards.cuda.meeting import LANES, before, meet_warp
 from treeplex.kernels.cuda.kernels import load2, load4, select, tail, uint32
 
 MASK: Final = AGAIN - 1
@@ -197,7 +197,7 @@ def settling(number: type[np.floating[Any]]) -> Any:
         if lane == 0:
             whole[uint32(0)] = zero
         whole[uint32(by_card + lane)] = zero
-        meet_warp()
+        warp_barrier()
         total = zero
         k, end = mine, uint32(mine + each)
         while k < end:
@@ -205,13 +205,13 @@ def settling(number: type[np.floating[Any]]) -> Any:
             k = uint32(k + 1)
         run, everything = before(total, lane, whole, uint32(by_card + LANES))
         by_cards(program, whole, uint32(2 * lane), uint32(uint32(steps * LANES) // 2), np.int64(uint32(by_card + lane)))
-        meet_warp()
+        warp_barrier()
         if folds:
             write_folds(lookup, same, whole, everything, width, hands, there, lane)
-            meet_warp()
+            warp_barrier()
         if shows:
             run_sums(whole, mine, end, run)
-            meet_warp()
+            warp_barrier()
             everything = whole[word(record, layout.BOARD_THEIR_HANDS)]
             write_shows(lookup, whole, everything, width, hands, here, lane)
 

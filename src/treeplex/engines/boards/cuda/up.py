@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treeplex.engines.boards.cuda import arrays as layout
+from treeplex.engines.boards.cuda.barrier import uint64
 from treeplex.engines.boards.cuda.common import closed, common, decision_index, fetching, part, word
 from treeplex.engines.boards.cuda.hands import SOON, two_hands
-from treeplex.engines.boards.cuda.meeting import uint64
 from treeplex.engines.boards.cuda.pairs import pairs
 from treeplex.kernels.cuda.kernels import load2, rule, select, tail, uint32
 from treeplex.updates.rules import decayed

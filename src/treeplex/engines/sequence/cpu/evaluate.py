@@ -13,7 +13,7 @@ from treeplex.engines.sequence.cpu.operators import gradient_by
 from treeplex.engines.sequence.cpu.treeplex import best_value, realization_plan
 from treeplex.engines.sequence.partition import Partitions
 from treeplex.kernels.jit import kernel
-from treeplex.kernels.threads.crew import Worker, first, last, meet, part
+from treeplex.kernels.threads.team import Worker, first, last, leave_team, team_barrier
 
 
 @kernel
@@ -35,10 +35,10 @@ def evaluate(
         realization_plan(treeplexes[0], strategies[0], plan_0)
     if last(worker):
         realization_plan(treeplexes[1], strategies[1], plan_1)
-    meet(worker)
+    team_barrier(worker)
     gradient_by(operator.rows, partitions[0], 1.0, plan_1, values_0, worker)
     gradient_by(operator.columns, partitions[1], -1.0, plan_0, values_1, worker)
-    meet(worker)
+    team_barrier(worker)
     if first(worker):
         value = 0.0
         for s in range(len(plan_0)):
@@ -46,4 +46,4 @@ def evaluate(
         found[0], found[1] = value, best_value(treeplexes[0], values_0)
     if last(worker):
         found[2] = best_value(treeplexes[1], values_1)
-    part(worker)
+    leave_team(worker)

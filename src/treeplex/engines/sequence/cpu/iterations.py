@@ -23,7 +23,7 @@ from treeplex.engines.sequence.cpu.learn import learn
 from treeplex.engines.sequence.cpu.operators import Side, gradient, gradient_by
 from treeplex.engines.sequence.cpu.treeplex import best_response, realization_plan
 from treeplex.kernels.jit import kernel, specialised
-from treeplex.kernels.threads.crew import Worker, given_up, meet, part
+from treeplex.kernels.threads.team import Worker, aborted, leave_team, team_barrier
 from treeplex.updates.turns import SIMULTANEOUS
 
 
@@ -67,12 +67,12 @@ def iterate(
         gradient_by(rows, pieces_0, 1.0, faced_1, values_0, worker)
         if turns == SIMULTANEOUS:
             gradient_by(columns, pieces_1, -1.0, faced_0, values_1, worker)
-        meet(worker)
+        team_barrier(worker)
         learn(treeplex_0, pieces_0, learner_0, rule_0, values_0, step, worker)
         if turns != SIMULTANEOUS:
             gradient_by(columns, pieces_1, -1.0, faced_0, values_1, worker)
-            meet(worker)
+            team_barrier(worker)
         learn(treeplex_1, pieces_1, learner_1, rule_1, values_1, step, worker)
-        if given_up(worker):
+        if aborted(worker):
             break
-    part(worker)
+    leave_team(worker)

@@ -26,7 +26,7 @@ from treeplex.engines.sequence.cpu.bottom_up import walk_up
 from treeplex.engines.sequence.cpu.treeplex import best_response, realization_plan
 from treeplex.engines.sequence.partition import SEPARATOR, Partition
 from treeplex.kernels.jit import callee, specialised
-from treeplex.kernels.threads.crew import Worker, meet
+from treeplex.kernels.threads.team import Worker, team_barrier
 from treeplex.updates.exponential import exp_all
 from treeplex.updates.hedge import kept
 
@@ -113,12 +113,12 @@ def _learn_together(
     role, shared, runs, _, boundary = partition
     begin, stop = runs[worker.thread], runs[worker.thread + 1]
     walk_up(InfosetRun(treeplex, begin, stop, boundary), role, learner, rule, values, step)
-    meet(worker)
+    team_barrier(worker)
     if worker.thread == 0:
         learn_shared(treeplex, role, shared, boundary, learner, rule, values, step)
-    meet(worker)
+    team_barrier(worker)
     walk_down(InfosetRun(treeplex, begin, stop, None), role, learner, rule, step)
-    meet(worker)
+    team_barrier(worker)
 
 
 @specialised("partition", {Partition: _learn_together})

@@ -13,7 +13,7 @@ from treeplex.compile.blocks import BlockRows, ClassRows, PlacedClassRows, Ranke
 from treeplex.compile.payoffs import Csr
 from treeplex.engines.sequence.partition import Partition
 from treeplex.kernels.jit import Index, kernel, specialised
-from treeplex.kernels.threads.crew import Worker, first
+from treeplex.kernels.threads.team import Worker, first
 
 Side = Csr | BlockRows | RankedRows | ClassRows
 """One player's orientation of a payoff operator."""

@@ -24,7 +24,7 @@ from treeplex.engines.sequence.partition import Partition, Partitions, Passes, R
 from treeplex.engines.sequence.tiles import Dealt, PlacedSide, Root, TiledRows, Tiles
 from treeplex.kernels.calls import RuleCall, call_gathered
 from treeplex.kernels.jit import INLINED_LOOP, Index, callee, inlined_loop, kernel, specialised
-from treeplex.kernels.threads.crew import Worker, first, given_up, meet, part, thread_of
+from treeplex.kernels.threads.team import Worker, aborted, first, leave_team, team_barrier, thread_of
 from treeplex.kernels.vectors import LANES, Vector, gather, larger, load, narrowed, some, spread, store, where, widened
 from treeplex.updates.rules import decayed, matched
 from treeplex.updates.turns import SIMULTANEOUS
@@ -156,7 +156,7 @@ def _up(
             store(worth, width * tile, expected)
             learn_tile(learner, rule, step, k, scratch, expected, tile, head, end)
             head = end
-        meet(worker)
+        team_barrier(worker)
 
 
 @callee
@@ -194,7 +194,7 @@ def _down(
                         store(average, width * b, narrowed(total, like))
                     store(plan, width * b, made)
             end = head
-        meet(worker)
+        team_barrier(worker)
 
 
 # --- iterations ------------------------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ def ask(
     """The gradient by blocks, where there are any; callable inside kernels."""
     if side is not None:
         gradient_by(side, partition, sign, opponent, values, worker)
-        meet(worker)
+        team_barrier(worker)
 
 
 @kernel
@@ -236,6 +236,6 @@ def iterate_tiles(
         if first(worker):
             learner_0.average[0] += steps.weight[i]  # of the empty sequence, which is no infoset's
             learner_1.average[0] += steps.weight[i]
-        if given_up(worker):
+        if aborted(worker):
             break
-    part(worker)
+    leave_team(worker)

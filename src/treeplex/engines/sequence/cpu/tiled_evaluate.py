@@ -17,7 +17,7 @@ from treeplex.engines.sequence.cpu.tiled import TiledForm, ask, share_out_lanes
 from treeplex.engines.sequence.partition import Passes
 from treeplex.engines.sequence.tiles import Root, TiledRows, Tiles
 from treeplex.kernels.jit import callee, inlined, kernel
-from treeplex.kernels.threads.crew import Worker, first, meet, part, thread_of
+from treeplex.kernels.threads.team import Worker, first, leave_team, team_barrier, thread_of
 from treeplex.kernels.vectors import LANES, gather, larger, load, spread, store, widened
 
 
@@ -57,7 +57,7 @@ def evaluate_tiles(
     if first(worker):
         _begin(plan_0)
         _begin(plan_1)
-    meet(worker)
+    team_barrier(worker)
     _down(tiles_0, runs_0, strategies[0], plan_0, worker)
     _down(tiles_1, runs_1, strategies[1], plan_1, worker)
     ask(blocks_0, pieces_0, 1.0, plan_1, values_0, worker)
@@ -71,7 +71,7 @@ def evaluate_tiles(
         for s in range(1, len(place)):
             value += paid[np.uint64(place[s])]
         found[0] = value
-    part(worker)
+    leave_team(worker)
 
 
 # --- one player's passes over tiles ----------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def _down(tiles: Tiles, runs: Passes, strategy: Floats, plan: Floats, worker: Wo
             for b in range(head, end):
                 store(plan, width * b, above * load(strategy, width * b))
             end = head
-        meet(worker)
+        team_barrier(worker)
 
 
 @callee
@@ -152,7 +152,7 @@ def _up(
                 best = larger(value, best)
             store(worth, width * tile, best)
             head = end
-        meet(worker)
+        team_barrier(worker)
 
 
 @inlined

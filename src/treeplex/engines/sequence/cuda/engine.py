@@ -26,7 +26,7 @@ from treeplex.engines.sequence.learners import Learners
 from treeplex.engines.sequence.rules import payoff_range
 from treeplex.errors import ParameterError
 from treeplex.kernels.cuda.calls import Called, Calls
-from treeplex.kernels.cuda.found import SIMULATED
+from treeplex.kernels.cuda.device import SIMULATED
 from treeplex.kernels.cuda.graphs import Stream
 from treeplex.kernels.cuda.kernels import BLOCK, LANES
 from treeplex.kernels.cuda.memory import add, fade, fetch, fold, put, send, sent

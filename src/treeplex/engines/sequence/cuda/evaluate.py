@@ -45,7 +45,7 @@ from treeplex.kernels.cuda.memory import fetch, send, sent
 FLOAT: Final = real("float64")
 LOWEST: Final = -1e300
 PARTS: Final = 2 if SIMULATED else 64  # blocks that add up numbers; their sums are added on the CPU, in order
-ALONE: Final = BLOCK if SIMULATED else 1  # sums that the first thread adds up by itself: meetings are slow there
+ALONE: Final = BLOCK if SIMULATED else 1  # sums that the first thread adds up by itself: barriers are slow there
 VALUE, RESPONSE, PAID, SUMS = 0, 1, 3, 5  # what is added up: the last two for each player
 
 

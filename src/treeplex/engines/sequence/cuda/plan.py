@@ -16,7 +16,7 @@ from treeplex.updates.turns import SIMULTANEOUS
 BLOCK_OF_PHASES, DEAL = 3, 4
 """Kinds of parts, besides UP, DOWN and FALL: one block, phase by phase; what a player's sequences earn (``dealt``)."""
 
-SMALL: Final = 128  # tiles of a game that one block works on by itself: meetings in a block are the cheapest
+SMALL: Final = 128  # tiles of a game that one block works on by itself: barriers in a block are the cheapest
 CROWN: Final = 24  # tiles of each of the upper heights that one block goes up through
 APART: Final = 4096  # tiles of a height from which on those of one step and of several have kernels of their own
 LONG: Final = 8  # entries per row from which on the form of UP for any tile is faster, below that many tiles

@@ -20,7 +20,7 @@ from treeplex.engines.sequence.engine import SequenceEngine, SequenceTables, Tab
 from treeplex.engines.sequence.evaluate import in_payoffs
 from treeplex.engines.sequence.learners import Learners, normalised, steps
 from treeplex.errors import ParameterError
-from treeplex.kernels.cuda.found import require, require_memory
+from treeplex.kernels.cuda.device import require, require_memory
 from treeplex.tensors import Tensors, leaves
 from treeplex.updates import blocks
 from treeplex.updates.blocks import Earlier

@@ -77,13 +77,13 @@ def require(index: object = 0) -> Device:
     if number >= count:
         legal = "0" if count == 1 else f"0 to {count - 1}"
         raise ParameterError(f"The 'device' parameter must be {legal} on this machine, got {number}.")
-    return _asked(lambda: _described(cuda, number))
+    return _driver_result(lambda: _describe(cuda, number))
 
 
-def found(index: object = 0) -> Device | None:
+def find_device(index: object = 0) -> Device | None:
     """The same, or None where there is none: for ``auto``, which must not fail."""
     try:
-        return _looked(non_negative("device", index))
+        return _cached_device(non_negative("device", index))
     except ParameterError:
         raise
     except (TreeplexError, ImportError):
@@ -91,7 +91,7 @@ def found(index: object = 0) -> Device | None:
 
 
 @cache
-def _looked(index: int) -> Device:
+def _cached_device(index: int) -> Device:
     return require(index)
 
 
@@ -103,13 +103,13 @@ def _count(cuda: ModuleType) -> int:
             raise cuda.CudaSupportError(str(cuda.cuda_error() or "no driver"))
         return len(cuda.gpus)
 
-    count = _asked(ask)
+    count = _driver_result(ask)
     if count == 0:
         raise NoDeviceError("The backend 'cuda' needs an NVIDIA GPU, and the driver finds none; use backend='cpu'.")
     return count
 
 
-def _asked(question: Callable[[], Any]) -> Any:
+def _driver_result(question: Callable[[], Any]) -> Any:
     """The driver's answer, or its complaint in a sentence."""
     try:
         return question()
@@ -123,7 +123,7 @@ def _asked(question: Callable[[], Any]) -> Any:
         ) from error
 
 
-def _described(cuda: ModuleType, number: int) -> Device:
+def _describe(cuda: ModuleType, number: int) -> Device:
     cuda.select_device(number)
     device = cuda.get_current_device()
     free, total = (int(size) for size in cuda.current_context().get_memory_info())

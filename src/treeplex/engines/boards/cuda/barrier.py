@@ -20,15 +20,15 @@ _numba: Any = numba
 uint64: Any = int if SIMULATED else _numba.uint64
 
 
-def _meet_at_barrier():
+def _block_barrier():
     cuda.syncthreads()
 
 
-def _meet_in_warp():
+def _warp_barrier():
     cuda.syncwarp()
 
 
-def _meet_simulated():
+def _simulated_barrier():
     thread: Any = threading.current_thread()
     thread.syncthreads()
 
@@ -44,16 +44,16 @@ def _before_by_shuffles(x, lane, shared, at):
     return before if lane > 0 else total - total, cuda.shfl_sync(uint32(ALL), total, int32(31))
 
 
-def _before_by_meeting(x, lane, shared, at):
+def _before_by_barriers(x, lane, shared, at):
     shared[at + lane] = x
-    _meet_simulated()
+    _simulated_barrier()
     before = x - x
     for k in range(lane):
         before += shared[at + k]
     total = before
     for k in range(lane, LANES):
         total += shared[at + k]
-    _meet_simulated()
+    _simulated_barrier()
     return before, total
 
 
@@ -72,21 +72,21 @@ def _top_by_shuffles(x, shared, at, me, threads):
     return top
 
 
-def _top_by_meeting(x, shared, at, me, threads):
+def _top_by_barriers(x, shared, at, me, threads):
     shared[at + me] = x
-    _meet_simulated()
+    _simulated_barrier()
     top = x
     for k in range(threads):
         top = max(top, shared[at + k])
-    _meet_simulated()
+    _simulated_barrier()
     return top
 
 
-meet_block: Any = _meet_simulated if SIMULATED else callee(_meet_at_barrier)
+block_barrier: Any = _simulated_barrier if SIMULATED else callee(_block_barrier)
 """All threads of the block."""
-meet_warp: Any = _meet_simulated if SIMULATED else callee(_meet_in_warp)
+warp_barrier: Any = _simulated_barrier if SIMULATED else callee(_warp_barrier)
 """All lanes of the warp."""
-before: Any = _before_by_meeting if SIMULATED else callee(_before_by_shuffles)
+before: Any = _before_by_barriers if SIMULATED else callee(_before_by_shuffles)
 """(x, lane, shared, at): the sum of x over the lanes before this one, and over all lanes."""
-top: Any = _top_by_meeting if SIMULATED else callee(_top_by_shuffles)
+top: Any = _top_by_barriers if SIMULATED else callee(_top_by_shuffles)
 """(x, shared, at, me, threads): the largest x of a block, in every thread."""
