@@ -17,11 +17,11 @@ from treeplex.games.holdem.spot import Spot
 
 StreetNode = TypeVar("StreetNode", Decision, End, ChanceBranch)
 
-FEW: Final = 2  # items of an action that are read at once
+FEW: Final = 2  # items of an action that are read together
 
 
 def by_root(street: Street, nodes: Sequence[StreetNode]) -> list[list[tuple[int, StreetNode]]]:
-    """What lies below each street root, with its number on the street."""
+    """Return the nodes below each street root, with their numbers on the street."""
     below: list[list[tuple[int, StreetNode]]] = [[] for _ in range(street.roots)]
     for number, record in enumerate(nodes):
         below[record.root].append((number, record))
@@ -29,15 +29,15 @@ def by_root(street: Street, nodes: Sequence[StreetNode]) -> list[list[tuple[int,
 
 
 class BettingTables(NamedTuple):
-    """A street's betting as one player learns."""
+    """A street's betting when one player learns."""
 
     betting: DeviceBetting
-    rows: int  # of a board
-    chance: Ints  # [2, X] rows that lead to the next street's roots, and rows of their values
+    rows: int  # rows per board
+    chance: Ints  # [2, X] rows above the next street's roots, and rows of their values
 
 
 def betting_tables(spot: Spot, street: Street, learner: int, entry: Ints, work: npt.DTypeLike) -> BettingTables:
-    """Tables of a street; ``entry``: the rows that lead to its street roots."""
+    """Build the tables of a street; ``entry``: the rows above its street roots."""
     opponent, decisions_by_root = 1 - learner, by_root(street, street.decisions)
     terminals_by_root, branches_by_root = by_root(street, street.terminals), by_root(street, street.chance_nodes)
     table: list[Sequence[int]] = []
@@ -101,19 +101,19 @@ def betting_tables(spot: Spot, street: Street, learner: int, entry: Ints, work: 
 
 
 class _Rows(NamedTuple):
-    """How the sequences below a street root are numbered."""
+    """Numbering of the sequences below a street root."""
 
-    roots: int  # of the street
+    roots: int  # roots of the street
     first: int  # player 0's first slot
-    second: int
+    second: int  # player 1's first slot
 
     def of(self, player: int, record: Decision | End | ChanceBranch) -> int:
-        """The row of ``player``'s last sequence before ``place``."""
+        """Return the row of ``player``'s last sequence before ``record``."""
         slot = record.sequences[player]
         return 0 if slot < 0 else 1 + slot - (self.second if player else self.first)
 
     def item(self, player: int, record: Decision | End | ChanceBranch) -> int:
-        """The same among all street roots and slots."""
+        """Return the index of ``player``'s last sequence before ``record`` among all street roots and slots."""
         slot = record.sequences[player]
         return record.root if slot < 0 else self.roots + slot
 

@@ -1,7 +1,7 @@
-"""Going up through the learner's decisions where a rule is called (``updates.rule``) for each hand; see ``kernels``.
+"""Pass up through the learner's decisions that calls a rule (``updates.rule``) for each hand; see ``kernels``.
 
-One thread has one hand at a time, of the two that it has in kernels of the family. Rules are called for all hands but
-padding and locked ones, whether or not they are reached.
+One thread processes one hand at a time, of the two that it has in kernels of the family. Rules are called for all
+hands except padding and locked ones, whether or not they are reached.
 """
 
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
@@ -28,15 +28,15 @@ _numba: Any = numba
 
 @lru_cache(maxsize=64)
 def called_root(storage: str, locks: bool, called: Called) -> Any:
-    """How the decisions below a street root go up, for one hand."""
+    """Return the kernel part that goes up through the decisions below a street root, for one hand."""
     number, rows_of, most = STORAGES[storage].work, called.rows, called.actions
     zero, call = number(0.0), call_update(called)
     is_locked, lock_at, _, _, value, expect = common(storage, locks)
 
     def up_decision(betting, record, width, stride, learning, base, mine, h, hands, lock, locked, t, calls):
-        """The value of one decision to one hand, which is learnt from unless the hand is locked or padding."""
+        """Compute the value of one decision to one hand. The hand learns unless it is locked or padding."""
         values, played = cuda.local.array(most, _numba.float64), cuda.local.array(most, _numba.float64)
-        memory = cuda.local.array((rows_of + 1, most), _numba.float64)  # an array needs a row
+        memory = cuda.local.array((rows_of + 1, most), _numba.float64)  # an array must have a row
         actions, item = word(record, layout.OWN_ACTIONS), word(record, layout.ITEM)
         first = np.int64(base) + np.int64(uint32(word(record, layout.OWN_SLOT) * width))
         source = tail(learning.source, uint64(first + np.int64(h)))
@@ -59,7 +59,7 @@ def called_root(storage: str, locks: bool, called: Called) -> Any:
     up_decision = part(up_decision)
 
     def up_root(betting, root, header, board, cards, learning, rows, h, alive, marks, stamp, t, calls):
-        """Values of the learner's decisions to one hand below a street root; ``rows`` begin with the hand's own."""
+        """Compute values of the learner's decisions to one hand below a street root; ``rows`` begin at the hand."""
         width, stride = word(header, layout.BOARD_WIDTH), word(header, layout.BOARD_STRIDE)
         hands, decision = word(header, layout.BOARD_HANDS), word(header, layout.BOARD_DECISION)
         start = cards.storage[uint32(2 * board + 1)] + np.int64(uint32(word(root, layout.ROOT_SLOT) * width))
@@ -80,13 +80,13 @@ def called_root(storage: str, locks: bool, called: Called) -> Any:
 
 @lru_cache(maxsize=64)
 def called_up(storage: str, locks: bool, called: Called) -> Any:
-    """The kernel that goes up; its arguments are those of the family's, with ``Calls`` in place of a prediction."""
+    """Return the kernel that goes up. Arguments are those of the family's, with ``Calls`` for the prediction."""
     zero = STORAGES[storage].work(0.0)
     value = common(storage, locks).value
     up_root = called_root(storage, locks, called)
 
     def up(betting, cards, begin, each, owns, learning, clock, calls, best, rows, alive, factors, root_values):
-        """Block (some hands, ``each`` street roots, a board)."""
+        """Go up a board. A block has some hands, ``each`` street roots and a board."""
         n, board = uint32(cuda.blockIdx.y * uint32(each)), uint32(begin + cuda.blockIdx.z)
         roots = uint32(len(betting.root) // layout.ROOT_WORDS)
         end, stamp = uint32(min(uint32(n + uint32(each)), roots)), clock.stamp[0]

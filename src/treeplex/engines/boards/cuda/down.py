@@ -1,4 +1,4 @@
-"""Going down through the opponent's decisions on a board: reach of every action, and its average; see ``kernels``."""
+"""Pass down through the opponent's decisions on a board: reach of every action, and averages; see ``kernels``."""
 
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
@@ -21,7 +21,7 @@ from treeplex.updates.storage import STORAGES
 
 @cache
 def sharing(storage: str, learn: bool, locks: bool) -> Any:
-    """How the reach of a decision is shared out among its actions."""
+    """Return the kernel part that splits the reach of a decision among its actions."""
     number = STORAGES[storage].work
     zero = number(0.0)
     none = (zero, zero)
@@ -29,9 +29,10 @@ def sharing(storage: str, learn: bool, locks: bool) -> Any:
     shared_out, unless_locked = common(storage, locks).shared_out, two_hands(storage, locks).unless_locked
 
     def passed(x, factor, rest, m, how, rows, to, alive, mark, average, at, locked, k):
-        """The opponent's reach after an action, and its average; ``m``: as it was, ``k``: its place in locked rows.
+        """Store the opponent's reach after an action, and its average; ``m``: the old average.
 
-        ``x``: what the strategy is a share of; ``how``: weight, whether to prune, whether it is added, and the stamp.
+        ``x``: the number that the strategy is normalised from. ``how``: weight, whether to prune, whether to add to the
+        average, and the stamp. ``k``: index in locked rows.
         """
         weight, prune, adds, stamp = how
         x = plus(times(positive(x), factor), rest)
@@ -45,7 +46,10 @@ def sharing(storage: str, learn: bool, locks: bool) -> Any:
     passed = part(passed)
 
     def share(actions, width, stride, parent, x, m, source, how, rows, to, alive, mark, average, at, locked, k):
-        """``x``: what strategies are shares of, for the first four actions; ``m``: their averages."""
+        """Split the reach of a decision.
+
+        ``x``: numbers that strategies are normalised from, for the first four actions; ``m``: their averages.
+        """
         total, a = plus(plus(plus(positive(x[0]), positive(x[1])), positive(x[2])), positive(x[3])), uint32(4)
         while a < actions:
             total = plus(total, positive(load(source, uint32(at + uint32(a * width)))))
@@ -75,7 +79,7 @@ def sharing(storage: str, learn: bool, locks: bool) -> Any:
 
 @cache
 def root_down(storage: str, learn: bool, locks: bool) -> Any:
-    """How the decisions below a street root go down."""
+    """Return the kernel part that goes down through the decisions below a street root."""
     number = STORAGES[storage].work
     zero = number(0.0)
     none = (zero, zero)
@@ -85,7 +89,7 @@ def root_down(storage: str, learn: bool, locks: bool) -> Any:
 
     def down_root(betting, root, width, stride, reach, source, average, rows, facing, decision, weight, prune, alive,
                   marks, stamp, h):  # fmt: skip
-        """Reach rows of two hands below one street root; ``source``, ``average`` and ``rows`` begin with their own."""
+        """Fill reach rows of two hands below one street root; ``source``, ``average`` and ``rows`` begin at them."""
         adds = learn and weight > zero
         d = uint32(word(root, layout.THEIRS) * layout.THEIRS_WORDS)
         end = uint32(word(root, layout.THEIRS_END) * layout.THEIRS_WORDS)
@@ -104,7 +108,7 @@ def root_down(storage: str, learn: bool, locks: bool) -> Any:
                 while a < actions:
                     alive[uint32(mark + a)] = stamp
                     a = uint32(a + 1)
-            x, m = four(source, at, actions, width), nothing  # before it is known whether the hands get here
+            x, m = four(source, at, actions, width), nothing  # before it is known whether the hands reach the decision
             if adds:
                 m = four(average, at, actions, width)
             parent = reach
@@ -125,13 +129,13 @@ def root_down(storage: str, learn: bool, locks: bool) -> Any:
 
 @cache
 def going_down(storage: str, learn: bool, locks: bool) -> Any:
-    """The part of kernels for numbers of a storage, of passes that learn or that do not."""
+    """Return the part of kernels for a storage, of passes that learn or do not learn."""
     store, fetch = pairs(STORAGES[storage].work).store, fetching(storage)
     down_root = root_down(storage, learn, locks)
 
     def down(betting, cards, board, n, end, facing, weight, t, prune, above, above_alive, stamp, chance, rows, alive,
              shared, me, threads, begin):  # fmt: skip
-        """Reach rows of street roots n to ``end``; the opponent's average is kept on the way, rows with a hand marked.
+        """Fill reach rows of street roots n to ``end``, update the opponent's average, and mark rows with a hand.
 
         The block's pairs of hands begin at ``begin``.
         """
@@ -149,7 +153,7 @@ def going_down(storage: str, learn: bool, locks: bool) -> Any:
         while n < end:
             root = tail(betting.root, uint32(n * layout.ROOT_WORDS))
             entry, first = word(root, layout.ENTRY), word(root, layout.FIRST_ROW)
-            is_reached = above_alive[uint32(over_marks + entry)] == stamp  # else nobody reads the rows
+            is_reached = above_alive[uint32(over_marks + entry)] == stamp  # otherwise the rows are never read
             if is_reached and not closed(root, texture):
                 start = uint64(numbers + np.int64(uint32(uint32(word(root, layout.THEIR_SLOT) * width) + h)))
                 source, average = tail(facing.source, start), facing.average

@@ -1,4 +1,4 @@
-"""A spot on a GPU, or a part of it: the same tables and passes as ``boards.part``, and the same checkpoints."""
+"""A spot on a GPU, or a part of it, with the tables, passes and checkpoints of ``boards.part``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from treeplex.updates import blocks
 from treeplex.updates.blocks import Earlier
 from treeplex.updates.rule import Rule, zero_memory
 
-SENT: Final = 1024  # iterations whose discounts and weights are sent at a time
+SENT: Final = 1024  # iterations whose discounts and weights are sent together
 
 
 class CudaBoardPart(BoardPart):
@@ -83,7 +83,7 @@ class CudaBoardPart(BoardPart):
             self.device.fade(tables.learners, factor, tables.earlier)
 
     def fold_blocks(self, tables: Tables) -> Earlier:
-        """As ``BoardPart``; rejected if the device has no room for them."""
+        """As ``BoardPart``. Raises if the device does not have enough memory for the sums."""
         if not tables.earlier:
             need = 2 * sum(learner.average.nbytes for learner in tables.learners)
             advice = f'a limit of {blocks.BEGIN:,} iterations or backend="cpu"'
@@ -101,7 +101,7 @@ class CudaBoardPart(BoardPart):
         return self.device.fetch(self.sources(tables, iterate))
 
     def schedules(self, last: int) -> Schedules:
-        """Discounts and weights up to ``last`` and some more: they are sent once for many iterations."""
+        """Return discounts and weights up to ``last`` and beyond, so that they are sent once for many iterations."""
         return schedules(self.scheme, self.storage, -(-(last + 1) // SENT) * SENT - 1)
 
     def learning(self, tables: Tables, player: int, t: int) -> Any:

@@ -1,7 +1,8 @@
-"""As ``down`` and ``up``, for numbers of 16 bits, whose scale is that of a whole decision: a block has all its hands.
+"""Versions of ``down`` and ``up`` for numbers of 16 bits with one scale per decision: a block has all its hands.
 
-New numbers of a decision are computed twice, to find the largest and then to round them (``updates.storage``); so its
-threads wait for each other. Passes that do not learn are those of ``down`` and ``up``, in numbers of another type.
+New numbers of a decision are computed twice, first for the largest one and then to round them (``updates.storage``). In
+between, the threads of the block wait for each other. Passes that do not learn use ``down`` and ``up``, with another
+type of numbers.
 """
 
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
@@ -24,16 +25,18 @@ from treeplex.updates.rules import decayed
 from treeplex.updates.storage import AVERAGE, LATTICE, LEAST, REGRET, STORAGES, dither_seed, largest_of
 
 MASK: Final = 0xFFFFFFFF
-seed_of: Any = dither_seed if SIMULATED else rule(dither_seed)  # compiled: NumPy would warn that whole numbers overflow
+seed_of: Any = (
+    dither_seed if SIMULATED else rule(dither_seed)
+)  # compiled, because NumPy would warn about integer overflow
 
 
 @cache
 def rounding(storage: str) -> Any:
-    """How numbers are rounded."""
+    """Return the kernel part that rounds numbers."""
     number, whole, most = STORAGES[storage].work, np.dtype(storage).type, int(largest_of(storage))
 
     def dithered(x, seed, k):
-        """x rounded down after a dither of number k of its group: ``updates.storage``."""
+        """Round x down after adding the dither of number k of its group: ``updates.storage``."""
         u = number((np.int64(seed) + np.int64(k) * LATTICE & MASK) >> 8) * number(2.0**-24)
         return whole(min(math.floor(x + u), most))
 
@@ -42,7 +45,7 @@ def rounding(storage: str) -> Any:
 
 @cache
 def decision_down(storage: str, locks: bool) -> Any:
-    """How a decision of the opponent goes down."""
+    """Return the kernel part that goes down through a decision of the opponent."""
     number, whole, most = STORAGES[storage].work, np.dtype(storage).type, largest_of(storage)
     zero, least, largest = number(0.0), number(LEAST), number(most)
     is_locked, lock_at, shared_out, _, _, _ = common(storage, locks)
@@ -50,7 +53,7 @@ def decision_down(storage: str, locks: bool) -> Any:
 
     def down_decision(record, width, stride, reached, source, average, start, rows, facing, index, weight, t, prune,
                       alive, mark, stamp, shared, me, threads):  # fmt: skip
-        """Reach rows below one decision of the opponent, and its average."""
+        """Fill reach rows below one decision of the opponent, and update its average."""
         actions, slot = word(record, layout.ACTIONS), uint32(word(record, layout.SLOT) * width)
         above, first = uint32(word(record, layout.ABOVE) * stride), uint32(word(record, layout.OUT) * stride)
         lock, locked = lock_at(facing.where, facing.locked, index)
@@ -102,7 +105,7 @@ def decision_down(storage: str, locks: bool) -> Any:
 
 @cache
 def going_down(storage: str, locks: bool) -> Any:
-    """The part that goes down."""
+    """Return the kernel part that goes down."""
     down_decision = decision_down(storage, locks)
 
     def down(betting, cards, board, n, end, facing, weight, t, prune, above, above_alive, stamp, chance, rows, alive,
@@ -114,7 +117,7 @@ def going_down(storage: str, locks: bool) -> Any:
         while n < end:
             root = tail(betting.root, uint32(n * layout.ROOT_WORDS))
             entry, first = word(root, layout.ENTRY), word(root, layout.FIRST_ROW)
-            reached = above_alive[uint32(over_marks + entry)] == stamp  # else nobody reads the rows
+            reached = above_alive[uint32(over_marks + entry)] == stamp  # otherwise the rows are never read
             if reached and not closed(root, texture):
                 marks = uint32(word(header, layout.BOARD_MARKS) + first)
                 if me == 0:
@@ -146,7 +149,7 @@ def going_down(storage: str, locks: bool) -> Any:
 
 @cache
 def decision_up(storage: str, locks: bool) -> Any:
-    """How a decision of the learner goes up."""
+    """Return the kernel part that goes up through a decision of the learner."""
     number, whole, most = STORAGES[storage].work, np.dtype(storage).type, largest_of(storage)
     decay = rule(decayed, where=select)
     zero, least, largest = number(0.0), number(LEAST), number(most)
@@ -155,7 +158,7 @@ def decision_up(storage: str, locks: bool) -> Any:
 
     def up_decision(betting, record, width, stride, teach, regret, start, rows, learning, index, positive, negative,
                     lock, locked, t, shared, me, threads):  # fmt: skip
-        """The value of one decision of the learner that is reached, and what is learnt."""
+        """Compute the value of one decision of the learner that is reached, and update its regrets."""
         actions, item = word(record, layout.OWN_ACTIONS), word(record, layout.ITEM)
         slot, out, peak = uint32(word(record, layout.OWN_SLOT) * width), word(record, layout.VALUE), zero
         h = uint32(me)
@@ -195,7 +198,7 @@ def decision_up(storage: str, locks: bool) -> Any:
 
 @cache
 def going_up(storage: str, locks: bool) -> Any:
-    """The part that goes up."""
+    """Return the kernel part that goes up."""
     number = STORAGES[storage].work
     zero, one = number(0.0), number(1.0)
     value, lock_at, up_decision = (
@@ -206,7 +209,7 @@ def going_up(storage: str, locks: bool) -> Any:
 
     def up(betting, cards, board, n, end, learning, good, bad, predict, t, best, rows, alive, stamp, owns, factors,
            root_values, shared, me, threads, begin):  # fmt: skip
-        """As ``up.going_up``; there are no predictive rules in 16 bits."""
+        """As ``up.going_up``, without predictive rules, which 16 bits do not support."""
         header = tail(cards.board, uint32(board * layout.BOARD_WORDS))
         width, stride = word(header, layout.BOARD_WIDTH), word(header, layout.BOARD_STRIDE)
         roots = uint32(len(betting.root) // layout.ROOT_WORDS)

@@ -1,21 +1,22 @@
-"""Terminals on one board: a warp adds up a reach row, and looks up what every hand of the learner meets.
+"""Terminals on one board: a warp adds up a reach row, and looks up the sums against every hand of the learner.
 
 For each of our hands, with sums over hands of the opponent that have no card in common with ours:
 
     weaker - stronger = weaker + (weaker + equal) - all        showdowns
-    all + our own hand, which both cards' sums have taken off  folds
+    all + our own hand, which both cards' sums have subtracted  folds
 
-What a warp waits for is asked for ahead: programs and reach, and two hands per lane where places are looked up (a
-quarter less time with 585 hands, for which shared memory has room for 25 warps only).
+A warp requests data before it needs them: programs and reach, and two hands per lane for lookups. That saves a quarter
+of the time with 585 hands, for which shared memory has room for only 25 warps.
 
-Two rows at a time, as the parts of complex numbers, take 28 % fewer instructions and are a third slower: shared memory
-has room for half as many warps then, and they wait.
+Two rows at a time, as the parts of complex numbers, take 28 % fewer instructions but are a third slower. Shared memory
+then has room for half as many warps, which cannot hide memory latency.
 
 Shared memory of a warp: sums over all hands in the order of strength, 1 + each x lanes numbers of which the first is
 zero; sums over the hands of each card, (steps + 1) x lanes, of which the first row is zero (see ``matches``).
 
-Per row of H hands against H' of the opponent: H' numbers read and H or 2 H written where rows are kept; 7 H bytes of
-programs (a little more than 4 H' on average) and 16 H of places, from caches. No sum is shared by two threads.
+Per row of H hands against H' of the opponent, H' numbers are read from rows and H or 2 H are written. From caches come
+7 H bytes of programs (a little more than 4 H' on average) and 16 H bytes of lookup tables. No two threads add to the
+same sum.
 """
 
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
@@ -39,11 +40,11 @@ MASK: Final = AGAIN - 1
 
 @cache
 def looking(number: type[np.floating[Any]]) -> tuple[Any, Any]:
-    """``write_folds`` and ``write_shows``: what every hand meets, looked up in sums, two hands per lane at a time."""
+    """Return ``write_folds`` and ``write_shows``: sums against every hand by lookup, two hands per lane at a time."""
     zero = number(0.0)
 
     def ahead(lookup, whole, everything, i, hands):
-        """Weaker hands less stronger ones, for hand i if there is one."""
+        """Return weaker hands minus stronger ones for hand i, or zero if there is no hand i."""
         both, one, two, ends = load4(lookup, uint32(4 * select(i < hands, i, uint32(0))))
         first = whole[uint32(one & 0xFFFF)] + whole[uint32(one >> 16)] - whole[uint32(ends & 0xFFFF)]
         second = whole[uint32(two & 0xFFFF)] + whole[uint32(two >> 16)] - whole[uint32(ends >> 16)]
@@ -51,7 +52,7 @@ def looking(number: type[np.floating[Any]]) -> tuple[Any, Any]:
         return select(i < hands, difference, zero)
 
     def unblocked(lookup, same, whole, everything, i, hands):
-        """All hands but those with a card of ours, for hand i if there is one."""
+        """Return all hands except those with a card of ours for hand i, or zero if there is no hand i."""
         index = select(i < hands, i, uint32(0))
         ends = uint32(lookup[uint32(4 * index + 3)])
         met = everything - (whole[uint32(ends & 0xFFFF)] + whole[uint32(ends >> 16)])
@@ -60,7 +61,7 @@ def looking(number: type[np.floating[Any]]) -> tuple[Any, Any]:
     ahead, unblocked = part(ahead), part(unblocked)
 
     def write_folds(lookup, same, whole, everything, width, hands, there, lane):
-        """Without strengths."""
+        """Write sums without strengths, for folds."""
         i = uint32(lane)
         while i < width:
             further = uint32(i + LANES)
@@ -72,7 +73,7 @@ def looking(number: type[np.floating[Any]]) -> tuple[Any, Any]:
             i = uint32(i + 2 * LANES)
 
     def write_shows(lookup, whole, everything, width, hands, here, lane):
-        """By strength."""
+        """Write sums by strength, for showdowns."""
         i = uint32(lane)
         while i < width:
             further = uint32(i + LANES)
@@ -87,22 +88,22 @@ def looking(number: type[np.floating[Any]]) -> tuple[Any, Any]:
 
 @cache
 def summing(number: type[np.floating[Any]]) -> Any:
-    """``by_cards``: sums over the hands of each card."""
+    """Return ``by_cards``, the kernel part that sums over the hands of each card."""
     zero = number(0.0)
 
     def after(code, x, total):
-        """A running sum after one step of the program."""
+        """Return a running sum after one step of the program."""
         return x if code & AGAIN != 0 else total + x
 
     after = part(after)
 
     def four(one, two, whole):
-        """Reach of the hands that four steps of the program name."""
+        """Load the reach of the hands in four steps of the program."""
         return (whole[uint32(one & MASK)], whole[uint32((one >> 16) & MASK)], whole[uint32(two & MASK)],
                 whole[uint32((two >> 16) & MASK)])  # fmt: skip
 
     def add_four(one, two, reach, total, whole, to):
-        """The running sum after four steps, each of which is kept."""
+        """Return the running sum after four steps, and store the sum of each."""
         first = after(one, reach[0], total)
         second = after(one >> 16, reach[1], first)
         third = after(two, reach[2], second)
@@ -116,10 +117,10 @@ def summing(number: type[np.floating[Any]]) -> Any:
     four, add_four = part(four), part(add_four)
 
     def by_cards(program, whole, at, last, to):
-        """Running sums over the hands of each card, four steps at a time.
+        """Compute running sums over the hands of each card, four steps at a time.
 
-        While four steps are added up, the reach of the next four is read, and the program of those after them.
-        ``to`` has 64 bits: sums with constants cost nothing then.
+        While four steps are added, the reach of the next four is read, and the program of the four after them.
+        ``to`` has 64 bits, so adding constants to it is free.
         """
         total, first = zero, at
         if at >= last:
@@ -140,7 +141,7 @@ def summing(number: type[np.floating[Any]]) -> Any:
 
 
 def _run_sums(whole, mine, end, run):
-    """A lane's sums over all hands up to each of its own; ``run``: over those before."""
+    """Compute a lane's sums over all hands up to each of its own; ``run``: sum over the hands before."""
     k = mine
     while uint32(k + 2) < end:
         a, b, c = whole[k], whole[uint32(k + 1)], whole[uint32(k + 2)]
@@ -160,18 +161,18 @@ run_sums: Any = part(_run_sums)
 
 @cache
 def settling(number: type[np.floating[Any]]) -> Any:
-    """The part of kernels that work in numbers of a type."""
+    """Return the kernel part that computes terminals in numbers of a type."""
     zero = number(0.0)
     by_cards, (write_folds, write_shows) = summing(number), looking(number)
 
     def settle(betting, cards, board, g, rows, alive, stamp, whole, each, lane):
-        """The rows of a terminal group, by a warp; ``whole``: its shared memory."""
+        """Compute the rows of a terminal group with one warp; ``whole``: its shared memory."""
         record = tail(cards.board, uint32(board * layout.BOARD_WORDS))
         group = tail(betting.group, uint32(g * layout.GROUP_WORDS))
         first, row, kind = word(group, layout.TOP), word(group, layout.ROW), word(group, layout.KIND)
         marks = uint32(word(record, layout.BOARD_MARKS) + first)
         if alive[marks] != stamp:
-            return  # nobody reads them
+            return  # the rows are never read
         width, stride = word(record, layout.BOARD_WIDTH), word(record, layout.BOARD_STRIDE)
         base = uint32(word(record, layout.BOARD_ROWS) + uint32(first * stride))
         here = tail(rows, uint32(base + uint32(row * stride)))

@@ -1,4 +1,4 @@
-"""Going up through the learner's decisions on a board: their values, and what is learnt. See ``kernels``."""
+"""Pass up through the learner's decisions on a board: their values, and updates of regrets. See ``kernels``."""
 
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
@@ -21,7 +21,7 @@ from treeplex.updates.storage import STORAGES
 
 
 class Items(NamedTuple):
-    """What actions and street roots bring to two hands."""
+    """Kernel parts for the values of actions and street roots to two hands."""
 
     two_rows: Any
     summed: Any
@@ -31,14 +31,14 @@ class Items(NamedTuple):
 
 @cache
 def items_of(storage: str) -> Items:
-    """For numbers of a storage."""
+    """Return the kernel parts for a storage."""
     number = STORAGES[storage].work
     zero = number(0.0)
     none = (zero, zero)
     load, _, plus, _, _, scaled, _, _, _ = pairs(number)
 
     def two_rows(betting, item, rows, stride):
-        """What an action or a street root brings to both hands: its first two items, rows and chips."""
+        """Load the first two items of an action or a street root for both hands: rows and chips."""
         one, two = load2(betting.two, uint32(2 * item))
         one_chips, two_chips = load2(betting.two_chips, uint32(2 * item))
         x, y = load(rows, uint32(one * stride)), none
@@ -47,11 +47,11 @@ def items_of(storage: str) -> Items:
         return x, y, one_chips, two_chips
 
     def summed(of):
-        """Its value, as far as that is known by two items."""
+        """Sum the first two items of an action or a street root."""
         return plus(scaled(of[0], of[2]), scaled(of[1], of[3]))
 
     def with_more(total, betting, item, rows, stride):
-        """The items from the third on, two at a time."""
+        """Add the items from the third on to ``total``, two at a time."""
         k, end = uint32(betting.item_start[item] + 2), uint32(betting.item_start[uint32(item + 1)])
         while uint32(k + 1) < end:
             x = load(rows, uint32(betting.item[k] * stride))
@@ -65,7 +65,7 @@ def items_of(storage: str) -> Items:
     two_rows, summed, with_more = part(two_rows), part(summed), part(with_more)
 
     def value(betting, item, rows, stride):
-        """Of an action or a street root to both hands."""
+        """Return the value of an action or a street root to both hands."""
         return with_more(summed(two_rows(betting, item, rows, stride)), betting, item, rows, stride)
 
     value = part(value)
@@ -75,13 +75,13 @@ def items_of(storage: str) -> Items:
 
 @cache
 def first_values(storage: str) -> Any:
-    """How values of up to four actions are found at once."""
+    """Return the kernel part that computes values of up to four actions together."""
     zero = STORAGES[storage].work(0.0)
     nothing = (zero, zero), (zero, zero), zero, zero
     two_rows, summed, with_more, _ = items_of(storage)
 
     def values(betting, item, actions, more, rows, stride):
-        """Of up to four actions: all that is needed of the first two items is asked for before any of it is used."""
+        """Compute values of up to four actions. The first two items of all are requested before any is used."""
         x1, x2, x3 = nothing, nothing, nothing
         x0 = two_rows(betting, item, rows, stride)
         if actions > uint32(1):
@@ -106,7 +106,7 @@ def first_values(storage: str) -> Any:
 
 @cache
 def learner(storage: str, locks: bool) -> Any:
-    """How an action learns."""
+    """Return the kernel part that updates the regrets of an action."""
     number = STORAGES[storage].work
     zero, decay = number(0.0), rule(decayed, where=select)
     _, store, plus, _, _, scaled, _, _, _ = pairs(number)
@@ -118,7 +118,7 @@ def learner(storage: str, locks: bool) -> Any:
     decayed_pair = part(decayed_pair)
 
     def taught(s, gain, factors, now, predict, regret, predicted, at, locked, k):
-        """New regrets of an action; ``factors``: of positive and negative ones, ``now``: in this iteration."""
+        """Store new regrets of an action; ``factors``: discounts by sign since the last update; ``now``: of iteration t."""
         r = plus(decayed_pair(s, factors), gain)
         store(regret, at, unless_locked(r, locked, k))
         if predict > zero:
@@ -130,13 +130,13 @@ def learner(storage: str, locks: bool) -> Any:
 
 @cache
 def valued(storage: str, locks: bool) -> tuple[Any, Any]:
-    """``played`` and ``best_of``: the value of a decision to two hands, by their strategy or by their best action."""
+    """Return ``played`` and ``best_of``: values of a decision to two hands, by strategy or by best action."""
     number = STORAGES[storage].work
     value, mixed = items_of(storage).value, common(storage, locks).mixed
     load, _, plus, _, times, _, largest, positive, _ = pairs(number)
 
     def played(betting, item, actions, rows, stride, width, source, at, s, v):
-        """By the strategy that ``source`` is normalised to; ``s``: its first four numbers, ``v``: values."""
+        """Return values by the strategy normalised from ``source``; ``s``: its first numbers; ``v``: action values."""
         a = uint32(4)
         x0, x1, x2, x3 = positive(s[0]), positive(s[1]), positive(s[2]), positive(s[3])
         total = plus(plus(plus(x0, x1), x2), x3)
@@ -151,7 +151,7 @@ def valued(storage: str, locks: bool) -> tuple[Any, Any]:
         return first, mixed(total[1], weighted[1], plain[1], actions)
 
     def best_of(betting, item, actions, rows, stride, v):
-        """By the best action."""
+        """Return values by the best action."""
         top, a = v[0], uint32(4)
         if actions > uint32(1):
             top = largest(top, v[1])
@@ -169,7 +169,7 @@ def valued(storage: str, locks: bool) -> tuple[Any, Any]:
 
 @cache
 def teaching(storage: str, locks: bool) -> Any:
-    """How all actions of a decision learn."""
+    """Return the kernel part that updates the regrets of all actions of a decision."""
     number = STORAGES[storage].work
     zero = number(0.0)
     value, taught = items_of(storage).value, learner(storage, locks)
@@ -178,7 +178,10 @@ def teaching(storage: str, locks: bool) -> Any:
 
     def teach(betting, item, actions, rows, stride, width, expected, s, v, factors, now, predict, regret, predicted, at,
               locked, h):  # fmt: skip
-        """``s``: what is played from, of four actions; with a prediction, regrets are read here. ``v``: values."""
+        """Update the regrets of a decision.
+
+        ``s``: numbers played from, of four actions; with a prediction, regrets are loaded here instead. ``v``: values.
+        """
         k = h
         if predict > zero:
             s = four(regret, at, actions, width)
@@ -204,7 +207,7 @@ def teaching(storage: str, locks: bool) -> Any:
 
 @cache
 def root_up(storage: str, learn: bool, locks: bool) -> Any:
-    """How the decisions below a street root go up."""
+    """Return the kernel part that goes up through the decisions below a street root."""
     number = STORAGES[storage].work
     zero = number(0.0)
     none = (zero, zero)
@@ -216,9 +219,9 @@ def root_up(storage: str, learn: bool, locks: bool) -> Any:
 
     def up_root(betting, root, width, stride, source, regret, predicted, rows, learning, decision, now, predict, best,
                 alive, marks, stamp, factors, position, h):  # fmt: skip
-        """Values of the learner's decisions to two hands below one street root, and what is learnt.
+        """Compute values of the learner's decisions to two hands below one street root, and update regrets.
 
-        Arrays begin with the hands' own; ``place``: where the last decision's factors end.
+        Arrays begin at the two hands; ``position``: end of the last decision's factors.
         """
         begin = uint32(word(root, layout.OWN) * layout.OWN_WORDS)
         d = uint32(word(root, layout.OWN_END) * layout.OWN_WORDS)
@@ -240,7 +243,7 @@ def root_up(storage: str, learn: bool, locks: bool) -> Any:
                 v = values(betting, item, actions, word(record, layout.MORE), rows, stride)
                 if plays:
                     expected = played(betting, item, actions, rows, stride, width, source, at, s, v)
-                if not learn and best and not all_locked:  # but for hands that are locked
+                if not learn and best and not all_locked:  # except for locked hands
                     top = best_of(betting, item, actions, rows, stride, v)
                     expected = expected[0] if first else top[0], expected[1] if second else top[1]
                 if learn and not all_locked:
@@ -254,7 +257,7 @@ def root_up(storage: str, learn: bool, locks: bool) -> Any:
 
 @cache
 def going_up(storage: str, learn: bool, locks: bool) -> Any:
-    """The part of kernels for numbers of a storage, of passes that learn or that do not."""
+    """Return the part of kernels for a storage, of passes that learn or do not learn."""
     number = STORAGES[storage].work
     zero = number(0.0)
     none = (zero, zero)
@@ -263,9 +266,9 @@ def going_up(storage: str, learn: bool, locks: bool) -> Any:
 
     def up(betting, cards, board, n, end, learning, good, bad, predict, t, best, rows, alive, stamp, owns, factors,
            root_values, shared, me, threads, begin):  # fmt: skip
-        """Values of street roots n to ``end``: of the learner's decisions, from the last to the first, what is learnt.
+        """Compute values of street roots n to ``end``, and update regrets from the last decision to the first.
 
-        Of values of actions only the value of the decision is kept.
+        Values of actions are not stored, only values of decisions.
         """
         header, h = tail(cards.board, uint32(board * layout.BOARD_WORDS)), uint32(2 * uint32(begin + me))
         width, stride = word(header, layout.BOARD_WIDTH), word(header, layout.BOARD_STRIDE)
