@@ -118,7 +118,7 @@ def learner(storage: str, locks: bool) -> Any:
     decayed_pair = part(decayed_pair)
 
     def taught(s, gain, factors, now, predict, regret, predicted, at, locked, k):
-        """Store new regrets of an action; ``factors``: discounts by sign since the last update; ``now``: of iteration t."""
+        """Store new regrets of an action; ``factors``: discounts since the last update; ``now``: of iteration t."""
         r = plus(decayed_pair(s, factors), gain)
         store(regret, at, unless_locked(r, locked, k))
         if predict > zero:
