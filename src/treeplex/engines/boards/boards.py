@@ -91,7 +91,7 @@ def _children(parent: int, above: Deal) -> list[Deal]:
     deals: list[Deal] = []
     for card in range(CARDS):
         images = {
-            _moved(card, suits): suits for suits in reversed(above.symmetries)
+            _change_suit(card, suits): suits for suits in reversed(above.symmetries)
         }  # the change of the fewest suits for each
         if card not in above.cards and card == min(images):
             left = tuple(suits for suits in above.symmetries if suits[card % 4] == card % 4)
@@ -105,13 +105,13 @@ def _symmetries(spot: Spot) -> tuple[Suits, ...]:
     symmetries: list[Suits] = [
         suits
         for suits in permutations(SAME, 4)
-        if {_moved(card, suits) for card in spot.cards} == set(spot.cards)
+        if {_change_suit(card, suits) for card in spot.cards} == set(spot.cards)
         and all(_symmetric(spot.weights(player), np.array(suits)) for player in (0, 1))
     ]
     return tuple(sorted(symmetries, key=lambda suits: sum(suit != k for k, suit in enumerate(suits))))
 
 
-def _moved(card: int, suits: Suits) -> int:
+def _change_suit(card: int, suits: Suits) -> int:
     return card // 4 * 4 + suits[card % 4]
 
 

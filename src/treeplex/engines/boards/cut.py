@@ -55,7 +55,7 @@ def part_of(game: HoldemGame, run: BoardRun) -> HoldemGame:
     """Return the subgame with only some of its boards. A board stores the same numbers, at other offsets."""
     boards, deals, above = [game.boards[0]], [game.deals[0]], 0
     for depth, (begin, end) in enumerate(_ranges(game, run), 1):
-        boards.append(_sliced(game.boards[depth], begin, end))
+        boards.append(_slice_boards(game.boards[depth], begin, end))
         deals.append([deal._replace(parent=deal.parent - above) for deal in game.deals[depth][begin:end]])
         above = begin
     local = lay_out_storage(game.streets, boards)
@@ -98,10 +98,10 @@ def carry(
         kind, each = DECISIONS if name in PER_DECISION else ELEMENTS, rows if name == "regret" else 1
         if not len(array) and not len(stored):
             continue
-        listed = [Piece(*(each * number for number in piece)) for piece in pieces(game, player, kind, of, to)]
-        if stored.dtype != array.dtype or max(piece.source + piece.size for piece in listed) > len(stored):
+        overlaps = [Piece(*(each * number for number in piece)) for piece in pieces(game, player, kind, of, to)]
+        if stored.dtype != array.dtype or max(piece.source + piece.size for piece in overlaps) > len(stored):
             raise ValueError(f"{name} is {stored.dtype}{list(stored.shape)}, not {array.dtype} of boards {of}")
-        for piece in listed:
+        for piece in overlaps:
             array[piece.target : piece.target + piece.size] = stored[piece.source : piece.source + piece.size]
 
 
@@ -137,11 +137,11 @@ def _edges(game: HoldemGame, player: int) -> tuple[list[Offsets], list[Offsets]]
     return elements, decisions
 
 
-def _sliced(boards: Boards, begin: int, end: int) -> Boards:
+def _slice_boards(boards: Boards, begin: int, end: int) -> Boards:
     """Return some boards of a street, with indices that start at zero."""
     image = boards.image[begin : end + 1]
     group = boards.group_start[begin : end + 1]
-    pair = [_hands(hands, begin, end, int(image[0]), int(image[-1])) for hands in boards.hands]
+    pair = [_slice_hands(hands, begin, end, int(image[0]), int(image[-1])) for hands in boards.hands]
     return Boards(
         (pair[0], pair[1]),
         image - image[0],
@@ -152,7 +152,7 @@ def _sliced(boards: Boards, begin: int, end: int) -> Boards:
     )
 
 
-def _hands(hands: Hands, begin: int, end: int, first: int, last: int) -> Hands:
+def _slice_hands(hands: Hands, begin: int, end: int, first: int, last: int) -> Hands:
     low, high = int(hands.start[begin]), int(hands.start[end])
     maps = hands.map_start[first : last + 1]
     wide = len(hands.back) // (len(hands.map_start) - 1)  # 0 except on the second street

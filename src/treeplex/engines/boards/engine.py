@@ -31,7 +31,7 @@ from treeplex.engines.boards.arrays import (
     StreetScratch,
     no_calls,
 )
-from treeplex.engines.boards.cpu.addresses import new_table, tabled
+from treeplex.engines.boards.cpu.addresses import new_table, write_row
 from treeplex.engines.boards.cpu.passes import run_passes
 from treeplex.engines.boards.cpu.tasks import new_board_sync
 from treeplex.engines.boards.game import HoldemGame, threads_for
@@ -190,10 +190,10 @@ class SubgameEngine:
         """Write the arrays of a run into the tables of all threads."""
         once = new_table()
         for k in (0, 1):
-            tabled(once, k, players[k], self._work, players[k].source.dtype)
-        tabled(once, 0, results, self._work)
-        tabled(once, 0, discounts, self._work)
-        tabled(once, 0, rule_calls, self._work)
+            write_row(once, k, players[k], self._work, players[k].source.dtype)
+        write_row(once, 0, results, self._work)
+        write_row(once, 0, discounts, self._work)
+        write_row(once, 0, rule_calls, self._work)
         for table, own in zip(team.tables, self._tables, strict=True):
             np.copyto(table, np.where(once, once, own))  # where one has rows, the other has zeros
 
@@ -207,10 +207,10 @@ class SubgameEngine:
         table = new_table()
         for k, level in enumerate(self._levels):
             for player in (0, 1):
-                tabled(table, 2 * k + player, level.betting[player], self._work)
-                tabled(table, 2 * k + player, level.boards.hands[player], self._work)
-            tabled(table, k, BoardIndex(*level.boards[1:]), self._work)
-            tabled(table, k, scratches[k], self._work)
+                write_row(table, 2 * k + player, level.betting[player], self._work)
+                write_row(table, 2 * k + player, level.boards.hands[player], self._work)
+            write_row(table, k, BoardIndex(*level.boards[1:]), self._work)
+            write_row(table, k, scratches[k], self._work)
         return table
 
 

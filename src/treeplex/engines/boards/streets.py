@@ -126,7 +126,7 @@ def _street(roots: list[BettingNode], textures: list[int]) -> Street:
         while waiting:
             node, sequences = waiting.pop()
             if node.kind == CHANCE:
-                chance_nodes += [ChanceBranch(node, root, sequences, *after) for after in _dealt(node, texture)]
+                chance_nodes += [ChanceBranch(node, root, sequences, *after) for after in _after_chance(node, texture)]
             elif node.kind != DECISION:
                 terminals.append(End(node, root, sequences))
             else:
@@ -142,7 +142,7 @@ def _street(roots: list[BettingNode], textures: list[int]) -> Street:
     return Street(STREETS[roots[0].street], textures, decisions, terminals, chance_nodes)
 
 
-def _dealt(node: BettingNode, texture: int) -> list[tuple[BettingNode, int]]:
+def _after_chance(node: BettingNode, texture: int) -> list[tuple[BettingNode, int]]:
     """Return the nodes that follow a chance node, and the texture of the boards of each."""
     if not node.actions:
         return [(node.children[0], EVERY_BOARD if texture == EVERY_BOARD else whatever_after(texture))]

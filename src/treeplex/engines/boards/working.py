@@ -47,14 +47,14 @@ def parts_of(boards: Sequence[Boards]) -> Offsets:
 
 def new_scratch(streets: Sequence[Street], boards: Sequence[Boards], depth: int, work: npt.DTypeLike) -> StreetScratch:
     """Allocate scratch arrays for one street and one thread."""
-    scratch = StreetScratch(**_made(_scratch(streets, boards, depth, work)))
+    scratch = StreetScratch(**_allocate(_scratch(streets, boards, depth, work)))
     scratch.lanes[2 * LANES : 3 * LANES] = np.arange(LANES) * LANES
     return scratch
 
 
 def new_shared(streets: Sequence[Street], boards: Sequence[Boards], work: npt.DTypeLike) -> Shared:
     """Allocate the arrays that threads share."""
-    return Shared(**_made(_shared(streets, boards, work)))
+    return Shared(**_allocate(_shared(streets, boards, work)))
 
 
 def working_bytes(streets: Sequence[Street], boards: Sequence[Boards], work: npt.DTypeLike, threads: int) -> int:
@@ -116,7 +116,7 @@ def _widest(boards: Boards) -> int:
     return max(int(np.diff(hands.start).max()) for hands in boards.hands)
 
 
-def _made(sizes: Sizes) -> dict[str, Array]:
+def _allocate(sizes: Sizes) -> dict[str, Array]:
     return {name: aligned(int(np.prod(shape)), kind).reshape(shape) for name, (shape, kind) in sizes.items()}
 
 

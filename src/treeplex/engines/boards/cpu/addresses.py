@@ -5,7 +5,7 @@ compiles for half a minute. It also counts references to arrays, and threads con
 a table with one row per NamedTuple of ``boards.arrays``, and three numbers per array: address, length, columns.
 Functions that work on numbers read the rows they need (``betting_at`` and so on). Their callers pass on the table.
 
-A table does not keep its arrays alive; the code that creates it must. ``tabled`` checks the arrays' types and shapes.
+A table does not keep its arrays alive; the code that creates it must. ``write_row`` checks their types and shapes.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -80,7 +80,7 @@ def new_table() -> Offsets:
     return np.zeros((sum(ROWS), COLUMNS), dtype=np.int64)
 
 
-def tabled(table: Offsets, row: int, arrays: Row, work: npt.DTypeLike, stored: npt.DTypeLike | None = None) -> None:
+def write_row(table: Offsets, row: int, arrays: Row, work: npt.DTypeLike, stored: npt.DTypeLike | None = None) -> None:
     """Write addresses and shapes of a NamedTuple's arrays into ``table``, at ``row`` from its first row."""
     names, kind_of = {WORK: work, STORED: stored}, type(arrays)
     words: list[int] = []

@@ -19,7 +19,7 @@ def is_locked(rows: Array, begin: Whole, size: int, width: int, h: int) -> bool:
 
 
 @callee
-def hold(rows: Array, begin: Whole, size: int, width: int, target: Array) -> None:
+def write_locked(rows: Array, begin: Whole, size: int, width: int, target: Array) -> None:
     """Write the strategies of locked hands into the array in which free hands learn."""
     for h in range(width):
         if is_locked(rows, begin, size, width, h):
@@ -28,7 +28,7 @@ def hold(rows: Array, begin: Whole, size: int, width: int, target: Array) -> Non
 
 
 @callee
-def spare(rows: Array, begin: Whole, size: int, width: int, fresh: Array) -> None:
+def clear_locked(rows: Array, begin: Whole, size: int, width: int, fresh: Array) -> None:
     """Set new numbers of locked hands to zero, so that they do not affect the scale of 16-bit numbers."""
     for h in range(width):
         if is_locked(rows, begin, size, width, h):
@@ -37,7 +37,7 @@ def spare(rows: Array, begin: Whole, size: int, width: int, fresh: Array) -> Non
 
 
 @callee
-def respond(rows: Array, begin: Whole, size: int, width: int, values: Array, expected: Array) -> None:
+def write_best_free(rows: Array, begin: Whole, size: int, width: int, values: Array, expected: Array) -> None:
     """Write the best action's value for each free hand into ``expected``, which has the values of locked hands."""
     for h in range(width):
         if not is_locked(rows, begin, size, width, h):

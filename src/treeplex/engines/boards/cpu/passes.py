@@ -34,7 +34,7 @@ from treeplex.engines.boards.cpu.chance import (
     width_of,
 )
 from treeplex.engines.boards.cpu.street import ascend, descend, fetch_last
-from treeplex.engines.boards.cpu.tasks import announce, await_board, claim, finished
+from treeplex.engines.boards.cpu.tasks import announce, await_board, claim, finish_part
 from treeplex.engines.boards.cpu.terminals import settle
 from treeplex.kernels.jit import callee, kernel
 from treeplex.kernels.threads.barrier import await_all, barrier, leave_run, linger
@@ -190,7 +190,7 @@ def _two_streets(
                 for tile in range(tiles):
                     _tile(tables, leaf, tile, chances[1], rule, step, below.root_values, entry, alive)
                 collect(tables, leaf, step.player, below.root_values, sums)
-            if finished(sync, board, stop - first):
+            if finish_part(sync, board, stop - first):
                 _up(tables, BoardPath(one, board, nil, nil), first, stop, rule, step, current == board)
                 current = board
     return True

@@ -22,7 +22,7 @@ from treeplex.engines.boards.arrays import (
 )
 from treeplex.engines.boards.cpu.addresses import betting_at, calls_at, hands_at, player_at, schedules_at, scratch_at
 from treeplex.engines.boards.cpu.called import call
-from treeplex.engines.boards.cpu.locked import hold, respond, spare
+from treeplex.engines.boards.cpu.locked import clear_locked, write_best_free, write_locked
 from treeplex.kernels.jit import callee, inlined
 from treeplex.kernels.vectors import LANES, is_whole, larger, load, prefetch, some, spread, store, where
 from treeplex.updates.rules import decayed, matched
@@ -89,10 +89,10 @@ def _keep(
     locked, rows = player.where[number], stored[start : start + size]
     if is_whole(stored):
         if locked >= 0:
-            spare(player.locked, locked, size, width, fresh)
+            clear_locked(player.locked, locked, size, width, fresh)
         scale[number] = pack(fresh[:size], rows, seed)
     if locked >= 0:
-        hold(player.locked, locked, size, width, rows)
+        write_locked(player.locked, locked, size, width, rows)
 
 
 @inlined
@@ -184,7 +184,7 @@ def ascend(tables: PassArrays, path: BoardPath, part: int, rule: PassRule, step:
         else:
             _expect(player.source, start, actions, width, values, expected)
             if best and locked >= 0:
-                respond(player.locked, locked, size, width, values, expected)
+                write_best_free(player.locked, locked, size, width, values, expected)
         for h in range(0, width, LANES):
             store(parent, h, load(parent, h) + load(expected, h))
         if step.mode == layout.UPDATE and locked != layout.ALL_LOCKED:
@@ -245,4 +245,4 @@ def _learn(
     seed = dither_seed(start + shift, t, REGRET)
     _keep(player, number, start, size, width, fresh, regret, player.regret_scale, seed)
     if locked >= 0 and rule.predict > 0.0:
-        hold(player.locked, locked, size, width, predicted[start : start + size])
+        write_locked(player.locked, locked, size, width, predicted[start : start + size])

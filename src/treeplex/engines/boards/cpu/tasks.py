@@ -52,6 +52,6 @@ def await_board(sync: Sync, board: int, before: int) -> bool:
 
 
 @callee
-def finished(sync: Sync, board: int, parts: int) -> bool:
+def finish_part(sync: Sync, board: int, parts: int) -> bool:
     """Count one more finished part of a board. Return whether it was the last of ``parts``."""
     return (add(sync, FREE + 2 * board + 1, 1) + 1) % parts == 0

@@ -27,7 +27,7 @@ class Common(NamedTuple):
 
     is_locked: Any
     lock_at: Any
-    shared_out: Any
+    matching_factors: Any
     mixed: Any
     value: Any
     expect: Any
@@ -82,16 +82,16 @@ def common(storage: str, locks: bool) -> Common:
         lock = where[index] if locks else np.int64(FREE)
         return lock, rows[uint64(lock if lock >= 0 else 0) :]
 
-    def shared_out(total, parts, rest, actions):
+    def matching_factors(total, parts, rest, actions):
         """Regret matching: return ``parts`` over the total and zero; or zero and ``rest`` over the actions."""
         known, each = match(parts, total, tiny, one)
         return (each, zero) if known else (zero, rest / number(actions))
 
-    shared_out = part(shared_out)
+    matching_factors = part(matching_factors)
 
     def mixed(total, weighted, plain, actions):
         """Return the value of a decision to a hand, from sums over its actions."""
-        by_strategy, evenly = shared_out(total, weighted, plain, actions)
+        by_strategy, evenly = matching_factors(total, weighted, plain, actions)
         return by_strategy if total > tiny else evenly
 
     mixed = part(mixed)
@@ -122,7 +122,7 @@ def common(storage: str, locks: bool) -> Common:
             at, a = uint32(at + width), uint32(a + 1)
         return mixed(total, weighted, plain, actions)
 
-    return Common(part(is_locked), part(lock_at), shared_out, mixed, value, part(expect))
+    return Common(part(is_locked), part(lock_at), matching_factors, mixed, value, part(expect))
 
 
 @cache

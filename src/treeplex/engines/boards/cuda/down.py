@@ -20,15 +20,15 @@ from treeplex.updates.storage import STORAGES
 
 
 @cache
-def sharing(storage: str, learn: bool, locks: bool) -> Any:
+def splitting(storage: str, learn: bool, locks: bool) -> Any:
     """Return the kernel part that splits the reach of a decision among its actions."""
     number = STORAGES[storage].work
     zero = number(0.0)
     none = (zero, zero)
     load, store, plus, _, times, scaled, _, positive, some = pairs(number)
-    shared_out, unless_locked = common(storage, locks).shared_out, two_hands(storage, locks).unless_locked
+    matching_factors, unless_locked = common(storage, locks).matching_factors, two_hands(storage, locks).unless_locked
 
-    def passed(x, factor, rest, m, how, rows, to, alive, mark, average, at, locked, k):
+    def store_reach(x, factor, rest, m, how, rows, to, alive, mark, average, at, locked, k):
         """Store the opponent's reach after an action, and its average; ``m``: the old average.
 
         ``x``: the number that the strategy is normalised from. ``how``: weight, whether to prune, whether to add to the
@@ -43,9 +43,9 @@ def sharing(storage: str, learn: bool, locks: bool) -> Any:
             if learn and adds:
                 store(average, at, unless_locked(plus(m, scaled(x, weight)), locked, k))
 
-    passed = part(passed)
+    store_reach = part(store_reach)
 
-    def share(actions, width, stride, parent, x, m, source, how, rows, to, alive, mark, average, at, locked, k):
+    def split(actions, width, stride, parent, x, m, source, how, rows, to, alive, mark, average, at, locked, k):
         """Split the reach of a decision.
 
         ``x``: numbers that strategies are normalised from, for the first four actions; ``m``: their averages.
@@ -54,27 +54,27 @@ def sharing(storage: str, learn: bool, locks: bool) -> Any:
         while a < actions:
             total = plus(total, positive(load(source, uint32(at + uint32(a * width)))))
             a = uint32(a + 1)
-        one_factor, one_rest = shared_out(total[0], parent[0], parent[0], actions)
-        two_factor, two_rest = shared_out(total[1], parent[1], parent[1], actions)
+        one_factor, one_rest = matching_factors(total[0], parent[0], parent[0], actions)
+        two_factor, two_rest = matching_factors(total[1], parent[1], parent[1], actions)
         factor, rest = (one_factor, two_factor), (one_rest, two_rest)
-        passed(x[0], factor, rest, m[0], how, rows, to, alive, mark, average, at, locked, k)
+        store_reach(x[0], factor, rest, m[0], how, rows, to, alive, mark, average, at, locked, k)
         if actions > uint32(1):
             at, to, mark, k = uint32(at + width), uint32(to + stride), uint32(mark + 1), uint32(k + width)
-            passed(x[1], factor, rest, m[1], how, rows, to, alive, mark, average, at, locked, k)
+            store_reach(x[1], factor, rest, m[1], how, rows, to, alive, mark, average, at, locked, k)
         if actions > uint32(2):
             at, to, mark, k = uint32(at + width), uint32(to + stride), uint32(mark + 1), uint32(k + width)
-            passed(x[2], factor, rest, m[2], how, rows, to, alive, mark, average, at, locked, k)
+            store_reach(x[2], factor, rest, m[2], how, rows, to, alive, mark, average, at, locked, k)
         if actions > uint32(3):
             at, to, mark, k = uint32(at + width), uint32(to + stride), uint32(mark + 1), uint32(k + width)
-            passed(x[3], factor, rest, m[3], how, rows, to, alive, mark, average, at, locked, k)
+            store_reach(x[3], factor, rest, m[3], how, rows, to, alive, mark, average, at, locked, k)
         a = uint32(4)
         while a < actions:
             at, to, mark, k = uint32(at + width), uint32(to + stride), uint32(mark + 1), uint32(k + width)
             before = load(average, at) if learn else none
-            passed(load(source, at), factor, rest, before, how, rows, to, alive, mark, average, at, locked, k)
+            store_reach(load(source, at), factor, rest, before, how, rows, to, alive, mark, average, at, locked, k)
             a = uint32(a + 1)
 
-    return part(share)
+    return part(split)
 
 
 @cache
@@ -85,7 +85,7 @@ def root_down(storage: str, learn: bool, locks: bool) -> Any:
     none = (zero, zero)
     nothing = (none, none, none, none)
     load, store, some = pairs(number).load, pairs(number).store, pairs(number).some
-    (four, read_locks, _), share = two_hands(storage, locks), sharing(storage, learn, locks)
+    (four, read_locks, _), split = two_hands(storage, locks), splitting(storage, learn, locks)
 
     def down_root(betting, root, width, stride, reach, source, average, rows, facing, decision, weight, prune, alive,
                   marks, stamp, h):  # fmt: skip
@@ -116,7 +116,7 @@ def root_down(storage: str, learn: bool, locks: bool) -> Any:
                 parent = load(rows, uint32(above_row * stride))
             if some(parent):
                 how = weight, prune, adds, stamp
-                share(actions, width, stride, parent, x, m, source, how, rows, to, alive, mark, average, at, locked, h)
+                split(actions, width, stride, parent, x, m, source, how, rows, to, alive, mark, average, at, locked, h)
             else:
                 a = uint32(0)
                 while a < actions:

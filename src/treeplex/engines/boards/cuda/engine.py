@@ -137,7 +137,7 @@ class BoardsOnGPU:
         self.storage, self._work = storage, STORAGES[storage].work
         self.stream = Stream()
         self.widths = [len(game.weights(player)) for player in (0, 1)]
-        self._levels = [[_sent(level) for level in levels] for levels in self.plan.levels]
+        self._levels = [[_send_street(level) for level in levels] for levels in self.plan.levels]
         either = self.plan.either
         self._rows = [zeros(size.rows, self._work) for size in either]
         self._alive = [zeros(size.alive, np.int32) for size in either]
@@ -151,10 +151,10 @@ class BoardsOnGPU:
         self.locks = any(
             (where != FREE).any() for where in frozen.where
         )  # without locks, kernels do not check for them
-        first, second = (cuda.to_device(_some(where if self.locks else where[:0])) for where in frozen.where)
-        self.frozen = Locked((first, second), Sources(*(cuda.to_device(_some(rows)) for rows in frozen.rows)))
+        first, second = (cuda.to_device(_nonempty(where if self.locks else where[:0])) for where in frozen.where)
+        self.frozen = Locked((first, second), Sources(*(cuda.to_device(_nonempty(rows)) for rows in frozen.rows)))
         self._locked_values = [
-            (cuda.to_device(_some(positions)), cuda.to_device(_some(numbers)), len(positions))
+            (cuda.to_device(_nonempty(positions)), cuda.to_device(_nonempty(numbers)), len(positions))
             for positions, numbers in locked_values(game, storage)
         ]
         self._sums: Sources | None = None  # sums over all blocks, for evaluations
@@ -170,12 +170,12 @@ class BoardsOnGPU:
         if rule is not None:
             self._called = Called(rule.update, rule.memory, rule.constants is not None, game.action_counts[-1])
             none = cuda.to_device(np.zeros(1, np.int32))
-            self._calls = [Calls(cuda.to_device(_some(each)), none) for each in constants_of(game, rule)]
+            self._calls = [Calls(cuda.to_device(_nonempty(each)), none) for each in constants_of(game, rule)]
         self._recorded: dict[str, tuple[object, Callable[[], None]]] = {}
 
     def send(self, learners: Sequence[HandLearner]) -> Learners:
         """Copy learners to the GPU."""
-        first, second = (HandLearner(*(cuda.to_device(_some(array)) for array in each)) for each in learners)
+        first, second = (HandLearner(*(cuda.to_device(_nonempty(array)) for array in each)) for each in learners)
         return first, second
 
     def astray(self) -> int:
@@ -196,7 +196,7 @@ class BoardsOnGPU:
             for numbers, decisions in self._elements
         ]
 
-    def hold(self, targets: Iterable[tuple[Array, Array] | Sources]) -> None:
+    def write_locks(self, targets: Iterable[tuple[Array, Array] | Sources]) -> None:
         """Write locked strategies into both players' arrays."""
         for pair in targets:
             for target, (positions, numbers, count), (size, _) in zip(
@@ -230,7 +230,7 @@ class BoardsOnGPU:
 
     def send_earlier(self, earlier: Earlier) -> Earlier:
         """Copy sums over earlier blocks to the GPU."""
-        return earlier and (cuda.to_device(_some(earlier[0])), cuda.to_device(_some(earlier[1])))
+        return earlier and (cuda.to_device(_nonempty(earlier[0])), cuda.to_device(_nonempty(earlier[1])))
 
     def averages(self, learners: Learners, earlier: Earlier) -> Sources:
         """Return the sums that average strategies are normalised from. With ``earlier``, the next call reuses them."""
@@ -466,7 +466,7 @@ def _new_clock(size: int) -> Clock:
     )
 
 
-def _some(array: Array) -> Array:
+def _nonempty(array: Array) -> Array:
     """Return an array with at least one number."""
     return array if len(array) else np.zeros((1, *array.shape[1:]), array.dtype)
 
@@ -475,10 +475,12 @@ def _arrays(level: DeviceStreet) -> list[Array]:
     return [*level.betting, *level.cards, *(level.deals or ())]
 
 
-def _sent(level: DeviceStreet) -> DeviceStreet:
+def _send_street(level: DeviceStreet) -> DeviceStreet:
     """Copy the arrays of a street to the GPU."""
 
-    def sent(named: Any) -> Any:
-        return named if named is None else type(named)(*(cuda.to_device(_some(array)) for array in named))
+    def send_arrays(named: Any) -> Any:
+        return named if named is None else type(named)(*(cuda.to_device(_nonempty(array)) for array in named))
 
-    return level._replace(betting=sent(level.betting), cards=sent(level.cards), deals=sent(level.deals))
+    return level._replace(
+        betting=send_arrays(level.betting), cards=send_arrays(level.cards), deals=send_arrays(level.deals)
+    )

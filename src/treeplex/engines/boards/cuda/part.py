@@ -60,7 +60,7 @@ class CudaBoardPart(BoardPart):
             first, second = device.send(new_learners(self.game, self.storage, self.scheme))
         else:
             first, second = device.new_learners(array_counts(self.scheme))
-        device.hold(zip(first[:3], second[:3], strict=True))
+        device.write_locks(zip(first[:3], second[:3], strict=True))
         return DeviceHandTables((first, second), 0, (), self)
 
     def host(self, tables: Tables) -> HandTables:
@@ -93,7 +93,7 @@ class CudaBoardPart(BoardPart):
     def averages(self, tables: Tables) -> Sources:
         """As ``BoardPart``, on the device."""
         sources = self.device.averages(tables.learners, tables.earlier)
-        self.device.hold([sources])
+        self.device.write_locks([sources])
         return sources
 
     def host_sources(self, tables: Tables, iterate: str) -> Sources:

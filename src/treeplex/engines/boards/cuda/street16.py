@@ -48,7 +48,7 @@ def decision_down(storage: str, locks: bool) -> Any:
     """Return the kernel part that goes down through a decision of the opponent."""
     number, whole, most = STORAGES[storage].work, np.dtype(storage).type, largest_of(storage)
     zero, least, largest = number(0.0), number(LEAST), number(most)
-    is_locked, lock_at, shared_out, _, _, _ = common(storage, locks)
+    is_locked, lock_at, matching_factors, _, _, _ = common(storage, locks)
     dithered = rounding(storage)
 
     def down_decision(record, width, stride, reached, source, average, start, rows, facing, index, weight, t, prune,
@@ -72,7 +72,7 @@ def decision_down(storage: str, locks: bool) -> Any:
                 while a < actions:
                     total += max(number(source[at]), zero)
                     at, a = uint32(at + width), uint32(a + 1)
-                factor, rest = shared_out(total, parent, parent, actions)
+                factor, rest = matching_factors(total, parent, parent, actions)
             at, to, a = uint32(slot + h), uint32(first + h), uint32(0)
             while a < actions:
                 x = max(number(source[at]), zero) * factor + rest if parent != zero else zero
@@ -156,7 +156,7 @@ def decision_up(storage: str, locks: bool) -> Any:
     is_locked, _, _, _, value, expect = common(storage, locks)
     dithered = rounding(storage)
 
-    def up_decision(betting, record, width, stride, teach, regret, start, rows, learning, index, positive, negative,
+    def up_decision(betting, record, width, stride, learns, regret, start, rows, learning, index, positive, negative,
                     lock, locked, t, shared, me, threads):  # fmt: skip
         """Compute the value of one decision of the learner that is reached, and update its regrets."""
         actions, item = word(record, layout.OWN_ACTIONS), word(record, layout.ITEM)
@@ -167,14 +167,14 @@ def decision_up(storage: str, locks: bool) -> Any:
             mine = tail(rows, h)
             expected = expect(betting, item, mine, stride, regret, uint32(slot + h), actions, width)
             mine[uint32(out * stride)] = expected
-            if teach and not is_fixed:
+            if learns and not is_fixed:
                 at, a = uint32(slot + h), uint32(0)
                 while a < actions:
                     gain = value(betting, uint32(item + a), mine, stride) - expected
                     peak = max(peak, abs(decay(number(regret[at]), positive, negative, zero) + gain))
                     at, a = uint32(at + width), uint32(a + 1)
             h = uint32(h + threads)
-        if teach:
+        if learns:
             peak = top(peak, shared, 0, me, threads)
             seed = seed_of(start + np.int64(slot), t, REGRET)
             ratio = largest / peak if peak > least else zero
@@ -232,10 +232,10 @@ def going_up(storage: str, locks: bool) -> Any:
                     if alive[uint32(marks + word(record, layout.REACHED))] == stamp:
                         index = decision_index(word(header, layout.BOARD_DECISION), word(record, layout.OWN_NUMBER))
                         lock, locked = lock_at(learning.where, learning.locked, index)
-                        teach, positive, negative = lock != ALL_LOCKED, one, one
-                        if teach:
+                        learns, positive, negative = lock != ALL_LOCKED, one, one
+                        if learns:
                             positive, negative = factors[position], factors[uint32(position + 1)]
-                        up_decision(betting, record, width, stride, teach, regret, in_whole, mine, learning, index,
+                        up_decision(betting, record, width, stride, learns, regret, in_whole, mine, learning, index,
                                     positive, negative, lock, locked, t, shared, me, threads)  # fmt: skip
                     else:
                         h, out = uint32(me), uint32(word(record, layout.VALUE) * stride)

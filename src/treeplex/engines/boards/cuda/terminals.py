@@ -60,27 +60,27 @@ def looking(number: type[np.floating[Any]]) -> tuple[Any, Any]:
 
     ahead, unblocked = part(ahead), part(unblocked)
 
-    def write_folds(lookup, same, whole, everything, width, hands, there, lane):
+    def write_folds(lookup, same, whole, everything, width, hands, fold_row, lane):
         """Write sums without strengths, for folds."""
         i = uint32(lane)
         while i < width:
             further = uint32(i + LANES)
             x = unblocked(lookup, same, whole, everything, i, hands)
             y = unblocked(lookup, same, whole, everything, further, hands)
-            there[i] = x
+            fold_row[i] = x
             if further < width:
-                there[further] = y
+                fold_row[further] = y
             i = uint32(i + 2 * LANES)
 
-    def write_shows(lookup, whole, everything, width, hands, here, lane):
+    def write_shows(lookup, whole, everything, width, hands, show_row, lane):
         """Write sums by strength, for showdowns."""
         i = uint32(lane)
         while i < width:
             further = uint32(i + LANES)
             x, y = ahead(lookup, whole, everything, i, hands), ahead(lookup, whole, everything, further, hands)
-            here[i] = x
+            show_row[i] = x
             if further < width:
-                here[further] = y
+                show_row[further] = y
             i = uint32(i + 2 * LANES)
 
     return part(write_folds), part(write_shows)
@@ -175,13 +175,13 @@ def settling(number: type[np.floating[Any]]) -> Any:
             return  # the rows are never read
         width, stride = word(record, layout.BOARD_WIDTH), word(record, layout.BOARD_STRIDE)
         base = uint32(word(record, layout.BOARD_ROWS) + uint32(first * stride))
-        here = tail(rows, uint32(base + uint32(row * stride)))
-        there = tail(rows, uint32(base + uint32(word(group, layout.EXTRA) * stride)))
+        show_row = tail(rows, uint32(base + uint32(row * stride)))
+        fold_row = tail(rows, uint32(base + uint32(word(group, layout.EXTRA) * stride)))
         if alive[uint32(marks + row)] != stamp:
             i = uint32(lane)
             while i < width:
-                here[i] = zero
-                there[i] = zero
+                show_row[i] = zero
+                fold_row[i] = zero
                 i = uint32(i + LANES)
             return
         shows, folds = kind & layout.SHOWS != 0, kind & layout.FOLDS != 0
@@ -193,7 +193,7 @@ def settling(number: type[np.floating[Any]]) -> Any:
         mine = uint32(lane * each + 1)
         k = uint32(lane)
         while k < uint32(each * LANES):
-            whole[uint32(1 + k)] = here[k] if k < wide else zero
+            whole[uint32(1 + k)] = show_row[k] if k < wide else zero
             k = uint32(k + LANES)
         if lane == 0:
             whole[uint32(0)] = zero
@@ -208,12 +208,12 @@ def settling(number: type[np.floating[Any]]) -> Any:
         by_cards(program, whole, uint32(2 * lane), uint32(uint32(steps * LANES) // 2), np.int64(uint32(by_card + lane)))
         warp_barrier()
         if folds:
-            write_folds(lookup, same, whole, everything, width, hands, there, lane)
+            write_folds(lookup, same, whole, everything, width, hands, fold_row, lane)
             warp_barrier()
         if shows:
             run_sums(whole, mine, end, run)
             warp_barrier()
             everything = whole[word(record, layout.BOARD_THEIR_HANDS)]
-            write_shows(lookup, whole, everything, width, hands, here, lane)
+            write_shows(lookup, whole, everything, width, hands, show_row, lane)
 
     return part(settle)

@@ -105,7 +105,7 @@ def first_values(storage: str) -> Any:
 
 
 @cache
-def learner(storage: str, locks: bool) -> Any:
+def action_update(storage: str, locks: bool) -> Any:
     """Return the kernel part that updates the regrets of an action."""
     number = STORAGES[storage].work
     zero, decay = number(0.0), rule(decayed, where=select)
@@ -117,7 +117,7 @@ def learner(storage: str, locks: bool) -> Any:
 
     decayed_pair = part(decayed_pair)
 
-    def taught(s, gain, factors, now, predict, regret, predicted, at, locked, k):
+    def update_action(s, gain, factors, now, predict, regret, predicted, at, locked, k):
         """Store new regrets of an action; ``factors``: discounts since the last update; ``now``: of iteration t."""
         r = plus(decayed_pair(s, factors), gain)
         store(regret, at, unless_locked(r, locked, k))
@@ -125,7 +125,7 @@ def learner(storage: str, locks: bool) -> Any:
             p = plus(decayed_pair(r, now), scaled(gain, predict))
             store(predicted, at, unless_locked(p, locked, k))
 
-    return part(taught)
+    return part(update_action)
 
 
 @cache
@@ -168,16 +168,16 @@ def valued(storage: str, locks: bool) -> tuple[Any, Any]:
 
 
 @cache
-def teaching(storage: str, locks: bool) -> Any:
+def decision_update(storage: str, locks: bool) -> Any:
     """Return the kernel part that updates the regrets of all actions of a decision."""
     number = STORAGES[storage].work
     zero = number(0.0)
-    value, taught = items_of(storage).value, learner(storage, locks)
+    value, update_action = items_of(storage).value, action_update(storage, locks)
     load, _, _, minus, _, _, _, _, _ = pairs(number)
     four = two_hands(storage, locks).four
 
-    def teach(betting, item, actions, rows, stride, width, expected, s, v, factors, now, predict, regret, predicted, at,
-              locked, h):  # fmt: skip
+    def update_decision(betting, item, actions, rows, stride, width, expected, s, v, factors, now, predict, regret,
+                        predicted, at, locked, h):  # fmt: skip
         """Update the regrets of a decision.
 
         ``s``: numbers played from, of four actions; with a prediction, regrets are loaded here instead. ``v``: values.
@@ -185,24 +185,24 @@ def teaching(storage: str, locks: bool) -> Any:
         k = h
         if predict > zero:
             s = four(regret, at, actions, width)
-        taught(s[0], minus(v[0], expected), factors, now, predict, regret, predicted, at, locked, k)
+        update_action(s[0], minus(v[0], expected), factors, now, predict, regret, predicted, at, locked, k)
         if actions > uint32(1):
             at, k = uint32(at + width), uint32(k + width)
-            taught(s[1], minus(v[1], expected), factors, now, predict, regret, predicted, at, locked, k)
+            update_action(s[1], minus(v[1], expected), factors, now, predict, regret, predicted, at, locked, k)
         if actions > uint32(2):
             at, k = uint32(at + width), uint32(k + width)
-            taught(s[2], minus(v[2], expected), factors, now, predict, regret, predicted, at, locked, k)
+            update_action(s[2], minus(v[2], expected), factors, now, predict, regret, predicted, at, locked, k)
         if actions > uint32(3):
             at, k = uint32(at + width), uint32(k + width)
-            taught(s[3], minus(v[3], expected), factors, now, predict, regret, predicted, at, locked, k)
+            update_action(s[3], minus(v[3], expected), factors, now, predict, regret, predicted, at, locked, k)
         a = uint32(4)
         while a < actions:
             at, k = uint32(at + width), uint32(k + width)
             gain = minus(value(betting, uint32(item + a), rows, stride), expected)
-            taught(load(regret, at), gain, factors, now, predict, regret, predicted, at, locked, k)
+            update_action(load(regret, at), gain, factors, now, predict, regret, predicted, at, locked, k)
             a = uint32(a + 1)
 
-    return part(teach)
+    return part(update_decision)
 
 
 @cache
@@ -214,7 +214,7 @@ def root_up(storage: str, learn: bool, locks: bool) -> Any:
     nothing = (none, none, none, none)
     store = pairs(number).store
     four, read_locks, _ = two_hands(storage, locks)
-    values, teach = first_values(storage), teaching(storage, locks)
+    values, update_decision = first_values(storage), decision_update(storage, locks)
     played, best_of = valued(storage, locks)
 
     def up_root(betting, root, width, stride, source, regret, predicted, rows, learning, decision, now, predict, best,
@@ -248,8 +248,8 @@ def root_up(storage: str, learn: bool, locks: bool) -> Any:
                     expected = expected[0] if first else top[0], expected[1] if second else top[1]
                 if learn and not all_locked:
                     since = factors[position], factors[uint32(position + 1)]
-                    teach(betting, item, actions, rows, stride, width, expected, s, v, since, now, predict, regret,
-                          predicted, at, locked, h)  # fmt: skip
+                    update_decision(betting, item, actions, rows, stride, width, expected, s, v, since, now, predict,
+                                    regret, predicted, at, locked, h)  # fmt: skip
             store(rows, uint32(word(record, layout.VALUE) * stride), expected)
 
     return part(up_root)
