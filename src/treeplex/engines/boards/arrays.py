@@ -90,7 +90,7 @@ class Hands(NamedTuple):
     same: Small  # [sum H] position of the same hand of the other player on this board; an empty one if there is none
     storage: Offsets  # [B] start of a board's regrets in the player's arrays, as if all of the street were open
     decision: Offsets  # [B] likewise of its decisions in arrays over the player's decisions
-    map_start: Offsets  # [images + 1] where an image's map starts
+    map_start: Offsets  # [images + 1] starts of the images' maps
     map: Small  # position on the board above of each hand of the board, or of an image (a change of suits)
     back: Small  # [images, H above] the inverse, on the second street only; an empty position if there is none
     shift: Offsets  # [B] in a part of a game: ``storage`` in the whole game less ``storage`` here
@@ -270,7 +270,7 @@ class Results(NamedTuple):
 
     root_values: Array  # [B, blocks times H times 16] values of the second street's roots
     values: Floats  # [rows, H] values of the learner's hands at the root, for the first ``rows`` passes
-    reach: Array  # a snapshot: rows times H, of the opponent
+    reach: Array  # of the snapshot: rows times H, of the opponent
     value: Array  # rows times H, of the learner
     part: Offsets  # [P, 5] parts of the second of three streets' boards: BOARD, RIVER, RIVER_END, FIRST, STOP
     sums: Array  # [P, blocks times H times 16] values that parts have summed at chance nodes

@@ -90,9 +90,8 @@ def deal_streets(spot: Spot, streets: int, isomorphic: bool = True) -> list[list
 def _children(parent: int, above: Deal) -> list[Deal]:
     deals: list[Deal] = []
     for card in range(CARDS):
-        images = {
-            _change_suit(card, suits): suits for suits in reversed(above.symmetries)
-        }  # the change of the fewest suits for each
+        # of several changes that lead to a card, the one of the fewest suits
+        images = {_change_suit(card, suits): suits for suits in reversed(above.symmetries)}
         if card not in above.cards and card == min(images):
             left = tuple(suits for suits in above.symmetries if suits[card % 4] == card % 4)
             texture = len(CLASSES) * above.texture + CLASSES.index(class_of(above.cards, card))

@@ -100,7 +100,9 @@ def carry(
             continue
         overlaps = [Piece(*(each * number for number in piece)) for piece in pieces(game, player, kind, of, to)]
         if stored.dtype != array.dtype or max(piece.source + piece.size for piece in overlaps) > len(stored):
-            raise ValueError(f"{name} is {stored.dtype}{list(stored.shape)}, not {array.dtype} of boards {of}")
+            raise ValueError(
+                f"Array {name} must be {array.dtype} of boards {of}, got {stored.dtype}{list(stored.shape)}."
+            )
         for piece in overlaps:
             array[piece.target : piece.target + piece.size] = stored[piece.source : piece.source + piece.size]
 

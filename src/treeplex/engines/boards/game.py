@@ -29,9 +29,7 @@ from treeplex.updates.storage import STORAGES
 
 CARDS_LEFT: Final = {"turn": 45, "river": 44}  # cards that can be dealt, with both hands and the board before known
 LOCK: Final = 8  # bytes per decision for the mark whether it is locked
-THREADS_FROM: Final = (
-    2**20
-)  # numbers stored for both players, from which several threads are faster despite their barriers
+THREADS_FROM: Final = 2**20  # numbers stored for both players from which threads gain more than barriers cost
 SMALLEST: Final = min(STORAGES, key=lambda name: STORAGES[name].bytes)
 
 

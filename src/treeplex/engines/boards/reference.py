@@ -62,9 +62,7 @@ class Rules(NamedTuple):
     weight: Callable[[int], float]  # weight of an iteration in the average
     predict: float = 0.0
     storage: str = "float64"
-    dither: Callable[[Key, int, int], Floats | float] = lambda key, t, array: (
-        0.5
-    )  # [actions, H] added before rounding down
+    dither: Callable[[Key, int, int], Floats | float] = lambda key, t, array: 0.5  # [actions, H] before rounding down
     prune: bool = False  # are nodes skipped that the opponent never reaches?
     rule: Rule | None = None  # called in place of all arithmetic on regrets
     constants: tuple[Floats, Floats] = (NONE, NONE)  # constants of that rule, for either player

@@ -21,7 +21,7 @@ class HandRows(NamedTuple):
 
     first: Offsets  # [N] index of the number of the street's first action
     width: Offsets  # [N] distance to the number of the next action
-    above: Offsets  # [N] the same hand on the street before; empty on the first street
+    above: Offsets  # [N] index of the same hand on the street before; empty on the first street
     boards: Floats  # [N] number of boards that the hand's board represents; 0 where there is no hand
     board: Offsets  # [N] the number of the hand's board
     decision: Offsets  # [N] the number of the first decision on the hand's board
@@ -55,7 +55,7 @@ def hand_rows(game: HoldemGame, player: int) -> dict[tuple[int, int], HandRows]:
         if depth:
             parent = np.array([deal.parent for deal in game.deals[depth]], dtype=np.int64)
             copies = copies[parent] * np.diff(level.image)
-            map_start = hands.map_start[level.image[:-1]]  # of the board itself: its first image
+            map_start = hands.map_start[level.image[:-1]]  # map of the board itself: its first image
             over = game.boards[depth - 1].hands[player]
             above = over.start[parent][board] + hands.map[map_start[board] + position]
         count = np.where(position < hands.counts[board], copies[board], 0.0)

@@ -1,7 +1,7 @@
 """Hold'em spots on the CPU: streets times boards times rows of hands.
 
 One iteration is one pass per player, in turn. On its way down, a pass adds the opponent's strategy to its average,
-as in Algorithm 1 of Tammelin (2014): player 0's average starts with its second strategy, player 1's with its first.
+as in Algorithm 1 of Tammelin (2014). So player 0's average starts with its second strategy, player 1's with its first.
 """
 
 from __future__ import annotations

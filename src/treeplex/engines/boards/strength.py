@@ -1,8 +1,10 @@
 """Strength of a hand of five to seven cards: a number that orders hands as poker does.
 
 Cards are bits of four 13-bit masks, one per suit. Bit operations give the sets of ranks that occur at least once, twice
-and three times. Tables of 8,192 numbers have properties of each set of ranks. A strength is a category (0 high card to
-8 straight flush) times 2^26, plus the ranks that make it times 2^13, plus the kickers.
+and three times. Tables of 8,192 numbers have properties of each set of ranks.
+
+A strength is a sum of three terms: a category (0 high card to 8 straight flush) times 2^26, the ranks that make it
+times 2^13, and the kickers.
 """
 
 from __future__ import annotations

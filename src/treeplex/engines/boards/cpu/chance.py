@@ -1,7 +1,7 @@
 """Transfer between streets: reach of chance nodes to the boards dealt there, and values of those boards back.
 
 Between streets the numbers of up to 16 street roots (a block) are contiguous for each hand: [blocks, H, 16]. So the
-position of a hand on another board is looked up once for all of them, and moving them is one load and one store.
+position of a hand on another board is looked up once for all of them. Moving them is one load and one store.
 
 Blocks of a tile are neither written nor read if its roots are not open on the board, or on any board below it.
 """

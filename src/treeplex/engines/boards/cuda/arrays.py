@@ -60,17 +60,21 @@ ABOVE, OUT, ACTIONS, SLOT, NUMBER, THEIRS_WORDS = range(6)
 REACHED, VALUE, OWN_ACTIONS, OWN_SLOT, OWN_NUMBER, ITEM, MARK, MORE, OWN_WORDS = range(9)
 """Columns of ``DeviceBetting.own``.
 
-Row of the opponent's reach, row of the decision's value, number of actions, first action, the decision's number, index
-of its actions in ``item_start``, row of the opponent's reach among all rows of the board, and whether any of its
-actions has more than two items."""
+- ``REACHED``, ``VALUE``: rows of the opponent's reach and of the decision's value.
+- ``OWN_ACTIONS``, ``OWN_SLOT``, ``OWN_NUMBER``: number of actions, first action, and number of the decision.
+- ``ITEM``: index of its actions in ``item_start``.
+- ``MARK``: row of the opponent's reach among all rows of the board.
+- ``MORE``: does any of its actions have more than two items?"""
 
 NO_ROW = 2**32 - 1
 
 ROW, KIND, EXTRA, TOP, GROUP_WORDS = range(5)
 """Columns of ``DeviceBetting.group``.
 
-Reach row, whether chips are paid by strength (SHOWS) or by hands alone (FOLDS), the row for the latter, and the row of
-the street root among all rows of the board."""
+- ``ROW``: reach row.
+- ``KIND``: flags whether chips are paid by strength (``SHOWS``) and by hands alone (``FOLDS``).
+- ``EXTRA``: row for chips by hands alone.
+- ``TOP``: row of the street root among all rows of the board."""
 
 SHOWS, FOLDS = 1, 2
 

@@ -126,8 +126,8 @@ class BoardsOnGPU:
 
     ``rule``: the rule that passes call to learn, if any. In a part (``boards.cut``), kernels, their order and every sum
     are those of the whole subgame, so results have the same bits. Parts exchange rows of the opponent's reach of chance
-    nodes, with marks of rows that have a hand, and values of boards as ``up`` stores them: board after board, one row
-    per street root.
+    nodes, with marks of rows that have a hand, and values of boards. Values are as ``up`` stores them: board after
+    board, one row per street root.
     """
 
     def __init__(
@@ -148,9 +148,7 @@ class BoardsOnGPU:
         self._start = [cuda.to_device(game.weights(player).astype(self._work)) for player in (0, 1)]
         self._none, self._no_scale = cuda.to_device(np.zeros(1, storage)), cuda.to_device(np.zeros(1, np.float32))
         frozen = fix(game, storage)
-        self.locks = any(
-            (where != FREE).any() for where in frozen.where
-        )  # without locks, kernels do not check for them
+        self.locks = any((where != FREE).any() for where in frozen.where)  # without locks, kernels skip all checks
         first, second = (cuda.to_device(_nonempty(where if self.locks else where[:0])) for where in frozen.where)
         self.frozen = Locked((first, second), Sources(*(cuda.to_device(_nonempty(rows)) for rows in frozen.rows)))
         self._locked_values = [

@@ -12,8 +12,8 @@ have their own version (``street16``).
 
 Numbers of up to four actions are requested together, before any of them is used. So a thread waits for memory twice per
 decision, not twice per action. Measurements show that kernels are limited by instructions before memory. Therefore
-loops are ``while`` (a ``range`` with a step divides), indices have 32 bits, records are flat, subarrays are taken with
-``tail``, and locks, which are rare, are compiled separately.
+loops are ``while`` (a ``range`` with a step divides), indices have 32 bits, records are flat, and subarrays are taken
+with ``tail``. Kernels with locks, which are rare, are compiled separately.
 
 Traffic per action and hand, for numbers of b bytes:
 
@@ -47,10 +47,7 @@ from treeplex.updates.storage import STORAGES
 
 _numba: Any = numba
 
-REGISTERS: Final = (
-    64,
-    48,
-)  # registers per thread that goes down or up in float32; with fewer, more threads run concurrently
+REGISTERS: Final = (64, 48)  # per thread that goes down or up in float32; with fewer, more threads run concurrently
 
 
 class BoardsKernels(NamedTuple):

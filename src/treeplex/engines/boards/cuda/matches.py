@@ -1,14 +1,19 @@
 """Lookup tables of GPU kernels: indices of running sums over the opponent's hands against each hand.
 
-A warp adds up one reach row: over all hands from the weakest to the strongest, and over the hands with each card in
+A warp adds up one reach row over all hands, from the weakest to the strongest, and over the hands with each card in
 that order. Lists of the 52 cards are assigned to the lanes, the longest first, each to the lane with the least work.
 The sum after step s of a lane's *program* is stored at (s + 1) x lanes + lane. A program has 16 bits per step, and four
 steps of a lane are two adjacent words. Sums restart with each card (``AGAIN``), so their rounding errors are those of
 one card's hands.
 
-For each of the learner's hands, ``lookup`` has four adjacent words of two indices each: the sum over all weaker hands,
-and over those that are not stronger; the same among hands with its first card; the same with its second; and the sums
-over all hands with either card. Indices are those of a warp's shared memory (``terminals``), where sums over cards
+For each of the learner's hands, ``lookup`` has four adjacent words of two indices each:
+
+- sums over all weaker hands, and over all hands that are not stronger,
+- likewise among the hands with its first card,
+- likewise among the hands with its second card,
+- sums over all hands with its first card, and over all hands with its second card.
+
+Indices are those of a warp's shared memory (``terminals``), where sums over cards
 follow those over all hands.
 
 Integers only, compiled, one thread; modified in place.

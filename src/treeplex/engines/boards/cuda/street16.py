@@ -25,9 +25,7 @@ from treeplex.updates.rules import decayed
 from treeplex.updates.storage import AVERAGE, LATTICE, LEAST, REGRET, STORAGES, dither_seed, largest_of
 
 MASK: Final = 0xFFFFFFFF
-seed_of: Any = (
-    dither_seed if SIMULATED else rule(dither_seed)
-)  # compiled, because NumPy would warn about integer overflow
+seed_of: Any = dither_seed if SIMULATED else rule(dither_seed)  # compiled: NumPy would warn about integer overflow
 
 
 @cache

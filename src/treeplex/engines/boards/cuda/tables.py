@@ -160,7 +160,7 @@ def _widest(hands: Hands) -> int:
 def _cards(
     boards: Boards, learner: int, matches: Matches, rows: int, begins: Sequence[int], beside: int, over: Offsets | None
 ) -> Cards:
-    """Build the cards of a street; ``over``: rows, stride and marks of the board above each; None on the first."""
+    """Build the cards of a street. ``over``: rows, stride and marks of the board above each, or None if first."""
     ours, theirs = boards.hands[learner], boards.hands[1 - learner]
     stride, count = _strides(boards.hands), len(boards.texture)
     if over is None:  # positions do not change

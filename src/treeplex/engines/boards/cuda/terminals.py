@@ -11,8 +11,9 @@ of the time with 585 hands, for which shared memory has room for only 25 warps.
 Two rows at a time, as the parts of complex numbers, take 28 % fewer instructions but are a third slower. Shared memory
 then has room for half as many warps, which cannot hide memory latency.
 
-Shared memory of a warp: sums over all hands in the order of strength, 1 + each x lanes numbers of which the first is
-zero; sums over the hands of each card, (steps + 1) x lanes, of which the first row is zero (see ``matches``).
+Shared memory of a warp begins with sums over all hands in the order of strength: 1 + each x lanes numbers, of which the
+first is zero. Sums over the hands of each card follow: (steps + 1) x lanes numbers, of which the first row is zero (see
+``matches``).
 
 Per row of H hands against H' of the opponent, H' numbers are read from rows and H or 2 H are written. From caches come
 7 H bytes of programs (a little more than 4 H' on average) and 16 H bytes of lookup tables. No two threads add to the

@@ -118,7 +118,7 @@ def action_update(storage: str, locks: bool) -> Any:
     decayed_pair = part(decayed_pair)
 
     def update_action(s, gain, factors, now, predict, regret, predicted, at, locked, k):
-        """Store new regrets of an action; ``factors``: discounts since the last update; ``now``: of iteration t."""
+        """Store new regrets of an action. ``factors``: discounts since the last update. ``now``: of iteration t."""
         r = plus(decayed_pair(s, factors), gain)
         store(regret, at, unless_locked(r, locked, k))
         if predict > zero:
@@ -136,7 +136,7 @@ def valued(storage: str, locks: bool) -> tuple[Any, Any]:
     load, _, plus, _, times, _, largest, positive, _ = pairs(number)
 
     def played(betting, item, actions, rows, stride, width, source, at, s, v):
-        """Return values by the strategy normalised from ``source``; ``s``: its first numbers; ``v``: action values."""
+        """Return values by the strategy normalised from ``source``. ``s``: its first numbers. ``v``: their values."""
         a = uint32(4)
         x0, x1, x2, x3 = positive(s[0]), positive(s[1]), positive(s[2]), positive(s[3])
         total = plus(plus(plus(x0, x1), x2), x3)
