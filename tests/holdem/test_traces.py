@@ -25,7 +25,7 @@ import numpy as np
 import pytest
 
 from treeplex.algorithms.cfr import CFR
-from treeplex.engines.boards.reference import Key, Memory, Rules, held, iterate, new_memory, normalise, strategy
+from treeplex.engines.boards.reference import Key, Memory, Rules, iterate, locked_hands, new_memory, normalise, strategy
 from treeplex.engines.boards.tables import HandTables
 from treeplex.games.holdem.cards import hand_name, parse_card
 from treeplex.holdem import HoldemGame, Lock, Spot, load_spot
@@ -81,13 +81,13 @@ class Case(NamedTuple):
 
     def whole(self, key: Key) -> bool:
         """Are all hands of a decision locked?"""
-        return bool(held(self.rules, key).all())
+        return bool(locked_hands(self.rules, key).all())
 
     def free(self, key: Key, rows: Rows) -> Rows:
         """The rows of hands that are not locked."""
         if key not in self.rules.locked:
             return rows
-        first, second = np.flatnonzero(~held(self.rules, key)[columns_of(self.spot, rows)]).tolist()
+        first, second = np.flatnonzero(~locked_hands(self.rules, key)[columns_of(self.spot, rows)]).tolist()
         free = slice(first, second + 1, second - first)  # a view that can be written to
         return rows._replace(numbers=rows.numbers[:, free], hands=rows.hands[free])
 
