@@ -52,7 +52,7 @@ class DeviceBetting(NamedTuple):
 
 ``ENTRY``: the row above the root, on the board above. ``FIRST_ROW``: the root's first row among all rows of the board.
 ``OPEN_ON``: the boards on which it is open, as their texture plus one; 0: all boards. Then the range of the opponent's
-decisions, its first action and number of actions, and the same of the learner."""
+decisions, its first action and number of actions; then those of the learner."""
 
 ABOVE, OUT, ACTIONS, SLOT, NUMBER, THEIRS_WORDS = range(6)
 """Columns of ``DeviceBetting.theirs``: row above, first row below, number of actions, first action, decision."""

@@ -202,7 +202,7 @@ def _above(game: HoldemGame, depth: int, level: DeviceStreet) -> Offsets:
 
 
 def _entry_layout(game: HoldemGame, depth: int, learner: int) -> Offsets | None:
-    """Return ``_above`` if reach is an input: rows of the only board above, one after the other."""
+    """Return [B, 3] rows, stride and marks of the only board above if reach is an input; None on the first street."""
     wide = int(game.boards[0].hands[1 - learner].start[-1])
     return np.array([(0, wide, 0)] * len(game.boards[depth].texture), np.int64) if depth else None
 
