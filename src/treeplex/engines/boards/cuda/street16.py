@@ -108,7 +108,7 @@ def going_down(storage: str, locks: bool) -> Any:
 
     def down(betting, cards, board, n, end, facing, weight, t, prune, above, above_alive, stamp, chance, rows, alive,
              shared, me, threads, begin):  # fmt: skip
-        """As ``down.going_down``."""
+        """Go down street roots n to ``end`` like ``down.going_down``."""
         header = tail(cards.board, uint32(board * layout.BOARD_WORDS))
         width, stride = word(header, layout.BOARD_THEIRS), word(header, layout.BOARD_STRIDE)
         over_marks, texture = word(header, layout.BOARD_OVER_MARKS), word(header, layout.BOARD_TEXTURE)
@@ -207,7 +207,7 @@ def going_up(storage: str, locks: bool) -> Any:
 
     def up(betting, cards, board, n, end, learning, good, bad, predict, t, best, rows, alive, stamp, owns, factors,
            root_values, shared, me, threads, begin):  # fmt: skip
-        """As ``up.going_up``, without predictive rules, which 16 bits do not support."""
+        """Go up street roots n to ``end`` like ``up.going_up``. Predictive rules do not support 16 bits."""
         header = tail(cards.board, uint32(board * layout.BOARD_WORDS))
         width, stride = word(header, layout.BOARD_WIDTH), word(header, layout.BOARD_STRIDE)
         roots = uint32(len(betting.root) // layout.ROOT_WORDS)
