@@ -278,7 +278,7 @@ def tuned(name: str, spot: Any, arguments: Any) -> None:
     game = load_spot(spot)
     plain = Tuning()
     for change in (
-        {}, {"beside": 1}, {"beside": 1, "kept": 2**40}, {"beside": 4}, {"warps": 2},
+        {}, {"beside": 1}, {"beside": 1, "run_bytes": 2**40}, {"beside": 4}, {"warps": 2},
     ):  # fmt: skip
         solve = Solve(spot, arguments.storage, plain._replace(**change), game)
         print(f"    {name} {change}: {solve.milliseconds():.3f} ms per iteration", flush=True)

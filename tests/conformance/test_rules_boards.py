@@ -17,7 +17,7 @@ import pytest
 from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
-from treeplex.engines.boards.reference import iterate, new_memory, shares
+from treeplex.engines.boards.reference import iterate, new_memory, normalise
 from treeplex.engines.boards.tables import value_range
 from treeplex.engines.protocol import FACED
 from treeplex.errors import ParameterError
@@ -147,7 +147,7 @@ def test_regret_matching_plus_as_a_function_is_that_of_the_family(storage: str) 
         for a, b in zip(all_rows(game, first), all_rows(game, second), strict=True):
             accuracy = 1e5 * np.finfo(storage).eps
             np.testing.assert_allclose(
-                shares(a.numbers.astype(np.float64)), shares(b.numbers.astype(np.float64)), rtol=0, atol=accuracy
+                normalise(a.numbers.astype(np.float64)), normalise(b.numbers.astype(np.float64)), rtol=0, atol=accuracy
             )
 
 

@@ -49,7 +49,7 @@ def all_rows(game: HoldemGame, arrays: Any) -> list[Rows]:
                 if decision.texture not in (EVERY_BOARD, deal.texture):
                     continue
                 hands = game.boards[depth].hands[decision.player]
-                begin, count = int(hands.start[board]), int(hands.held[board])
+                begin, count = int(hands.start[board]), int(hands.counts[board])
                 width = int(hands.start[board + 1]) - begin
                 start = int(hands.storage[board]) + decision.slot * width
                 actions = len(decision.node.actions)

@@ -10,7 +10,7 @@ from numba.core.dispatcher import Dispatcher
 
 from treeplex import solve
 from treeplex.engines.boards.arrays import BoardIndex, Results
-from treeplex.engines.boards.cpu.addresses import COLUMNS, FIRST, KINDS, ROWS, new_table, tabled
+from treeplex.engines.boards.cpu.addresses import COLUMNS, FIRST, KINDS, ROWS, new_table, write_row
 from treeplex.engines.boards.cpu.passes import run_passes
 from treeplex.holdem import Spot, sizes_for
 
@@ -30,7 +30,7 @@ def test_every_array_has_a_type_and_every_tuple_its_rows():
 
 def test_a_row_holds_addresses_and_shapes():
     table, arrays = new_table(), index()
-    tabled(table, 1, arrays, np.float32)
+    write_row(table, 1, arrays, np.float32)
     row = table[FIRST[BoardIndex] + 1]
     assert row[:15].reshape(5, 3).tolist() == [
         *([array.ctypes.data, 3, 0] for array in arrays[:3]),
@@ -52,7 +52,7 @@ def test_a_row_holds_addresses_and_shapes():
 )
 def test_other_arrays_are_refused(changed):
     with pytest.raises(TypeError, match=next(iter(changed))):
-        tabled(new_table(), 0, index(**changed), np.float32)
+        write_row(new_table(), 0, index(**changed), np.float32)
 
 
 def test_what_is_written_to_must_be_writeable():
@@ -61,10 +61,10 @@ def test_what_is_written_to_must_be_writeable():
     whole, pairs = np.zeros(3, np.int64), np.zeros((0, 5), np.int64)
     shared = (pairs, table, table, table, np.zeros((0, 3), np.bool_), pairs, np.zeros(2), whole, whole, whole)
     results = Results(table, np.zeros((1, 3)), row, row.copy(), *shared)
-    tabled(new_table(), 0, results, np.float32)
+    write_row(new_table(), 0, results, np.float32)
     row.flags.writeable = False
     with pytest.raises(TypeError, match="writeable"):
-        tabled(new_table(), 0, results, np.float32)
+        write_row(new_table(), 0, results, np.float32)
 
 
 @pytest.mark.parametrize("storage", ["float32", "int16"])

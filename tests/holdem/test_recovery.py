@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from treeplex.engines.boards.arrays import VALUE_KEPT, Sources
+from treeplex.engines.boards.arrays import RECORD_VALUE, Sources
 from treeplex.engines.boards.locks import no_locks
 from treeplex.engines.boards.reference import new_memory
 from treeplex.engines.boards.reference import recover as reference
-from treeplex.engines.boards.rows import hand_rows, shares
+from treeplex.engines.boards.rows import hand_rows, normalise
 from treeplex.engines.boards.trees import decisions_by_line
 from treeplex.games.holdem.candidates import offered
 from treeplex.games.holdem.grown import way_to, with_size
@@ -74,7 +74,7 @@ def test_recovery_games_follow_the_reference(name: str) -> None:
     line = line_of(old, names)
     depth, decision = decisions_by_line(old)[line]
     player = decision.player
-    played = pass_over(old, grown.averages, player, VALUE_KEPT, "float64", 1).values
+    played = pass_over(old, grown.averages, player, RECORD_VALUE, "float64", 1).values
     staying = value_of(old, grown.averages, played, depth, decision)
     made = with_size(spot, grown.root, line, Size("%", 0.8))
     new = load_spot(made.spot, like=old)
@@ -95,7 +95,7 @@ def test_recovery_games_follow_the_reference(name: str) -> None:
         if there.player != player:
             at = next(each for each in all_rows(found.game, [one.regret for one in found.learners])
                       if each.decision.node is made_of)  # fmt: skip
-            played = shares(opponent[rows_at(new, 1 - player, line[:k])])[there.node.actions.index(action)]
+            played = normalise(opponent[rows_at(new, 1 - player, line[:k])])[there.node.actions.index(action)]
             np.testing.assert_allclose(at.numbers[0], played[: len(at.hands)], rtol=1e-12)
         made_of = made_of.children[0]
 
@@ -161,7 +161,7 @@ def test_nothing_but_the_head_and_the_subgame_changes(small_river: Spot, name: s
     fresh = actions.index("bet 80")
     silent = (regret[fresh] <= 0.0) & (was > 0.0).any(axis=0)
     assert silent.any()
-    ours, theirs = shares(np.delete(regret, fresh, axis=0)), shares(was)
+    ours, theirs = normalise(np.delete(regret, fresh, axis=0)), normalise(was)
     np.testing.assert_allclose(ours[:, silent], theirs[:, silent], rtol=1e-6 if storage == "float32" else 1e-14)
     assert not after[player].average[rows_at(new, player, line)][fresh].any()
 

@@ -25,7 +25,7 @@ import numpy as np
 import pytest
 
 from treeplex.algorithms.cfr import CFR
-from treeplex.engines.boards.reference import Key, Memory, Rules, held, iterate, new_memory, shares, strategy
+from treeplex.engines.boards.reference import Key, Memory, Rules, iterate, locked_hands, new_memory, normalise, strategy
 from treeplex.engines.boards.tables import HandTables
 from treeplex.games.holdem.cards import hand_name, parse_card
 from treeplex.holdem import HoldemGame, Lock, Spot, load_spot
@@ -81,13 +81,13 @@ class Case(NamedTuple):
 
     def whole(self, key: Key) -> bool:
         """Are all hands of a decision locked?"""
-        return bool(held(self.rules, key).all())
+        return bool(locked_hands(self.rules, key).all())
 
     def free(self, key: Key, rows: Rows) -> Rows:
         """The rows of hands that are not locked."""
         if key not in self.rules.locked:
             return rows
-        first, second = np.flatnonzero(~held(self.rules, key)[columns_of(self.spot, rows)]).tolist()
+        first, second = np.flatnonzero(~locked_hands(self.rules, key)[columns_of(self.spot, rows)]).tolist()
         free = slice(first, second + 1, second - first)  # a view that can be written to
         return rows._replace(numbers=rows.numbers[:, free], hands=rows.hands[free])
 
@@ -214,7 +214,7 @@ def reference_trace(case: Case, rules: Rules | None = None) -> Trace:
         for key, rows in case.watched([learner.regret for learner in case.solver.start(case.game).learners]):
             columns = np.sort(columns_of(case.spot, rows))
             size = (len(rows.decision.node.actions), len(numbers_of(case.spot, rows.decision.player)))
-            average = shares(memory.average[key].value if key in memory.average else np.zeros(size))
+            average = normalise(memory.average[key].value if key in memory.average else np.zeros(size))
             row["average"] += average[:, columns].ravel().tolist()
             row["current"] += strategy(used, memory, key, size)[:, columns].ravel().tolist()
         trace.append(row)
@@ -229,7 +229,9 @@ def compiled_trace(case: Case) -> Trace:
         row: dict[str, list[float]] = {}
         for kind in ("average", "current"):
             arrays = case.solver.report(case.game, state, kind).arrays
-            found = [shares(rows.numbers[:, np.argsort(rows.hands)].astype(float)) for _, rows in case.watched(arrays)]
+            found = [
+                normalise(rows.numbers[:, np.argsort(rows.hands)].astype(float)) for _, rows in case.watched(arrays)
+            ]
             row[kind] = np.concatenate([x.ravel() for x in found]).tolist()
         trace.append(row)
     return trace

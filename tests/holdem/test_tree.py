@@ -34,7 +34,7 @@ def test_same_trees_as_postflop_solver(known, name):
     assert counts["chance_nodes_by_street"] == tree["chance_nodes_by_street"]
     assert counts["fold_terminals_by_street"] == tree["fold_terminals_by_street"]
     assert counts["showdown_terminals"] == tree["showdown_terminals"]
-    assert [int(hands.held[0]) for hands in game.boards[0].hands] == tree["hands_by_player"]
+    assert [int(hands.counts[0]) for hands in game.boards[0].hands] == tree["hands_by_player"]
     assert game.combinations == tree["combinations"]
     for storage in ("float32", "int16"):
         assert game.stored(storage) <= tree["memory_bytes"][storage]
@@ -286,7 +286,7 @@ def test_hands_of_boards():
             deal = game.deals[depth][b]
             for player in (0, 1):
                 hands, upper = boards.hands[player], above.hands[player]
-                begin, count = int(hands.start[b]), int(hands.held[b])
+                begin, count = int(hands.start[b]), int(hands.counts[b])
                 numbers = hands.number[begin : begin + count].astype(np.int64)
                 assert not np.isin(HAND_CARDS[numbers], deal.cards).any()
                 for k, suits in enumerate(deal.images):

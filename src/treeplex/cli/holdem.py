@@ -187,7 +187,7 @@ def _sizes(game: HoldemGame, whole: HoldemGame) -> dict[str, Any]:
         "nodes": game.nodes,
         **{key: counts[key] for key in counts if key != "nodes_by_kind"},
         "boards_by_street": [len(level) for level in game.deals],
-        "hands": [int(hands.held[0]) for hands in game.boards[0].hands],
+        "hands": [int(hands.counts[0]) for hands in game.boards[0].hands],
         "elements": [game.elements(player) for player in (0, 1)],
         "combinations": game.combinations,
         "isomorphism_gain": len(whole.deals[-1]) / len(game.deals[-1]),

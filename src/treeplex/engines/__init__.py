@@ -1,4 +1,4 @@
-"""One folder per representation of a game; in each: arrays, a NumPy reference, and kernels for the backends it has.
+"""One folder per representation of a game, with arrays, a NumPy reference, and kernels for each backend it supports.
 
-``protocol`` says what an engine does, ``open`` chooses one.
+``protocol`` defines what an engine does, and ``open`` chooses one.
 """

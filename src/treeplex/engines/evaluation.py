@@ -1,4 +1,4 @@
-"""What an evaluation of a profile finds: value, best responses, NashConv."""
+"""Result of the evaluation of a profile: value, best responses, NashConv."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from treeplex.html import html_table
 
 
 class Evaluation(NamedTuple):
-    """The value of a pair of strategies, and how far from equilibrium it is. Payoffs are those of the rules."""
+    """Value of a pair of strategies, and its distance from equilibrium. Payoffs are in the units of the rules."""
 
     value: float
     """Player 0's expected payoff."""
 
     nash_conv: float
-    """Sum over both players of what a best response would gain; 0 exactly at a Nash equilibrium."""
+    """Sum over both players of the gain from a best response; 0 exactly at a Nash equilibrium."""
 
     best_response_values: tuple[float, float]
     """Each player's own payoff when best responding to the other."""
 
     extra: Mapping[str, float] = {}
-    """Further columns of the log, by name, since each kind of run has its own; empty for most games."""
+    """Further columns of the log, by name. Each kind of run has its own; most games have none."""
 
     @property
     def exploitability(self) -> float:
@@ -31,7 +31,7 @@ class Evaluation(NamedTuple):
         return self.nash_conv / 2.0
 
     def summary(self) -> dict[str, Any]:
-        """The measures as JSON; ``None`` where one is not known."""
+        """Return the measures as JSON, with ``None`` for a measure that is not known."""
         return {
             "value": self.value,
             "nash_conv": known(self.nash_conv),
@@ -40,7 +40,7 @@ class Evaluation(NamedTuple):
         }
 
     def to_pandas(self) -> Any:
-        """One row as a pandas data frame; needs the ``pandas`` extra."""
+        """Return one row as a pandas data frame; needs the ``pandas`` extra."""
         return arrow.frame(arrow.table({name: [number] for name, number in self._numbers().items()}, {}))
 
     def _repr_html_(self) -> str:
@@ -60,5 +60,5 @@ class Evaluation(NamedTuple):
 
 
 def known(number: float) -> float | None:
-    """A number as JSON has it, which knows neither nan nor infinity."""
+    """Return a number, or None for nan and infinity, which JSON does not have."""
     return number if math.isfinite(number) else None

@@ -9,8 +9,8 @@ from treeplex.kernels.calls import RuleCall
 
 
 class FunctionTable(NamedTuple):
-    """How kernels call one player's rule, and what it works on."""
+    """One player's rule as kernels call it, and the arrays it works on."""
 
     rule: RuleCall
-    memory: Floats  # [rows * S] an infoset's numbers stand together, at ``rows`` times its first sequence
+    memory: Floats  # [rows * S] an infoset's numbers are contiguous, from ``rows`` times its first sequence on
     scratch: Floats  # [(2 + rows) * A]

@@ -1,4 +1,4 @@
-"""Which engine runs a problem: the only place that knows problems, backends and shards together."""
+"""Choice of the engine that runs a problem. No other module knows problems, backends and shards together."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ CPU, CUDA, AUTO = "cpu", "cuda", "auto"
 BACKENDS: Final = (AUTO, CPU, CUDA)
 
 PAYS_FROM: Final = {"sequence": 2e7, "boards": 2e8}
-"""Numbers read by an iteration from which a usual run, 2,000 iterations of a game or 200 of a spot, is faster on a GPU
-than on 16 cores, with the two seconds that a start on it takes: ``benchmarks/gpu/break_even.py``."""
+"""Numbers read per iteration from which a usual run is faster on a GPU than on 16 cores.
+
+A usual run is 2,000 iterations of a game or 200 of a spot. The two seconds of start-up on a GPU are included:
+``benchmarks/gpu/break_even.py``."""
 
 
 def check_backend(name: object) -> str:
@@ -32,7 +34,7 @@ def check_backend(name: object) -> str:
 
 
 def choose_backend(engine: str, name: object, numbers: float, device: object = 0) -> str:
-    """The backend that ``name`` stands for in an engine whose iterations read so many ``numbers``."""
+    """Return the backend that ``name`` stands for; an iteration of the engine reads ``numbers`` numbers."""
     if check_backend(name) == AUTO:
         pays = numbers >= PAYS_FROM[engine]
         return CUDA if pays and find_device(device) is not None else CPU
@@ -42,7 +44,7 @@ def choose_backend(engine: str, name: object, numbers: float, device: object = 0
 
 
 def open_engine(problem: Any, execution: Execution, scheme: Scheme) -> Engine:
-    """Return the engine that iterates ``scheme`` on a problem as the execution asks; reject what it cannot support."""
+    """Return the engine that iterates ``scheme`` on a problem. Reject an execution that it does not support."""
     compiled = isinstance(problem, CompiledGame)
     engine = _open_game(problem, execution) if compiled else _open_spot(problem, execution)
     engine.check(scheme)
@@ -50,7 +52,7 @@ def open_engine(problem: Any, execution: Execution, scheme: Scheme) -> Engine:
         return engine
     folder = None if execution.folder is None else Path(execution.folder)
     if compiled:
-        from treeplex.engines.sharded.sequences import cut_game  # noqa: PLC0415 - few runs are cut
+        from treeplex.engines.sharded.sequences import cut_game  # noqa: PLC0415 - few runs are sharded
 
         return cut_game(engine, scheme, execution.shards, folder)  # pyright: ignore[reportArgumentType]
     from treeplex.engines.sharded.boards import cut_spot  # noqa: PLC0415
@@ -84,10 +86,10 @@ def _open_spot(game: Any, execution: Execution) -> Engine:
 def join_checkpoint(
     engine: Engine, scheme: Scheme, tensors: Mapping[str, npt.NDArray[Any]], folder: str | None
 ) -> Tensors | Mapping[str, npt.NDArray[Any]]:
-    """A checkpoint as one machine saves it, whether or not the game was cut when it was saved."""
+    """Return a checkpoint as one machine saves it, whether or not the run that saved it was sharded."""
     if MANIFEST not in tensors or engine.name.startswith("sharded"):
         return tensors
-    game: Any = getattr(engine, "game")  # noqa: B009 - every engine has one
+    game: Any = getattr(engine, "game")  # noqa: B009 - every engine has a game
     path = None if folder is None else Path(folder)
     if engine.name == "boards":
         from treeplex.engines.sharded.boards import join_spot  # noqa: PLC0415

@@ -19,41 +19,43 @@ from treeplex.updates.schedules import Schedule
 Array = npt.NDArray[Any]
 
 Stop = Callable[[], bool]
-"""Called now and then by long computations: should they end early?"""
+"""Long computations call it now and then, and stop early if it returns True."""
 
 
 def never() -> bool:
-    """Do not end early."""
+    """Return False: do not stop early."""
     return False
 
 
 class Cost(NamedTuple):
-    """Work of one iteration and of one evaluation, in numbers read from memory: about a nanosecond each."""
+    """Work of one iteration and of one evaluation, in numbers read from memory. One takes about a nanosecond."""
 
     iteration: float
     evaluation: float
 
 
 class Execution(NamedTuple):
-    """How a run is executed, which does not change what is computed."""
+    """Execution options of a run. They do not change what is computed."""
 
-    backend: str = "cpu"  # or "cuda", or "auto": the faster of those that this machine has
+    backend: str = "cpu"  # or "cuda", or "auto": the faster one on this machine
     storage: str | None = None  # None: the engine's default
-    threads: int = 0  # 0: as many as pay
-    folder: str | None = None  # where an algorithm may put what does not fit into memory
-    device: int = 0  # which GPU
-    limits: Limits = Limits()  # of the run: for algorithms that choose between others, or stop by themselves
-    iterate: str = "average"  # what the run reports: for the same
-    shards: Any = None  # ``engines.sharded.session.Cutting``: workers over which the game is cut
+    threads: int = 0  # 0: as many as make the run faster
+    folder: str | None = None  # where an algorithm may store data that does not fit into memory
+    device: int = 0  # index of the GPU
+    limits: Limits = Limits()  # of the run, for algorithms that choose among others or stop by themselves
+    iterate: str = "average"  # the iterate that the run reports, for the same algorithms
+    shards: Any = None  # ``engines.sharded.session.Cutting``: workers that share the game
 
 
 PLAYED, FACED, NEXT = range(3)
-"""Which strategies iteration t adds to the averages: those played before the update, whose regret it measures; those
-that opponents learn against (player 0's new one if updates alternate); or both players' new ones."""
+"""Strategies that iteration t adds to the averages.
+
+``PLAYED``: those played before the update, whose regret it measures. ``FACED``: those that opponents learn against
+(player 0's new one if updates alternate). ``NEXT``: both players' new ones."""
 
 
 class Scheme(NamedTuple):
-    """What iterations do: a rule for every infoset, averaging weights, turns, and which strategies are averaged."""
+    """Definition of an iteration: a rule for every infoset, averaging weights, turns, and the strategies averaged."""
 
     rule: Minimizer | Rule
     weight: Schedule
@@ -61,24 +63,24 @@ class Scheme(NamedTuple):
     order: int = PLAYED
 
     def adds_new(self, player: int, alternating: int) -> bool:
-        """Whether an iteration adds the new strategy of this player to its average."""
+        """Return whether an iteration adds the new strategy of this player to its average."""
         return self.order == NEXT or (self.order == FACED and self.turns == alternating and player == 0)
 
 
 class Profile(ABC):
-    """Both players' strategies, where an engine has them; valid until the tables are iterated again."""
+    """Both players' strategies in the memory of an engine, valid until its tables are iterated again."""
 
     @abstractmethod
     def evaluate(self, threads: int = 0) -> Evaluation:
-        """Value, best responses and NashConv, exact for the strategies as they are stored."""
+        """Return value, best responses and NashConv, exact for the strategies as they are stored."""
 
     @abstractmethod
     def host(self) -> Profile:
-        """Copy the strategies to arrays of this machine, which later iterations leave alone."""
+        """Copy the strategies to host arrays that later iterations do not modify."""
 
     @property
     def arrays(self) -> Any:
-        """Both players' strategies as host arrays; a view where they are there already."""
+        """Both players' strategies as host arrays. A view if they are on the host already."""
         return self.host().arrays
 
     def replace(self, arrays: Any) -> Profile:
@@ -87,7 +89,7 @@ class Profile(ABC):
 
 
 class Engine(ABC):
-    """One representation of one game on one backend. ``storage``: the type of the numbers kept between iterations."""
+    """One representation of one game on one backend. ``storage`` is the type of the numbers between iterations."""
 
     name: ClassVar[str]
     backend: ClassVar[str] = "cpu"
@@ -100,11 +102,11 @@ class Engine(ABC):
 
     @property
     def counters(self) -> Mapping[str, int]:
-        """Further columns of the log: what else the engine has counted."""
+        """Further columns of the log: other quantities that the engine counts."""
         return {}
 
     def memory(self, scheme: Scheme) -> int:
-        """Bytes that a solve takes; 0 where nobody asks."""
+        """Bytes that a solve takes; 0 if the engine does not report them."""
         return 0
 
     @abstractmethod
@@ -113,32 +115,32 @@ class Engine(ABC):
 
     @abstractmethod
     def tables(self, scheme: Scheme) -> Any:
-        """Nothing learned yet, uniform strategies."""
+        """Return tables without anything learned yet: strategies are uniform."""
 
     @abstractmethod
     def iterate(self, tables: Any, scheme: Scheme, iterations: int, stop: Stop = never) -> Any:
-        """Iterate; the arrays of ``tables`` are modified in place and belong to the tables returned.
+        """Run iterations. The arrays of ``tables`` are modified in place and belong to the tables returned.
 
-        It may end early, at an iteration's end, when ``stop()`` says so.
+        The run stops early, at the end of an iteration, if ``stop()`` returns True.
         """
 
     @abstractmethod
     def profile(self, tables: Any, scheme: Scheme, iterate: str) -> Profile:
-        """Both players' "average" or "current" strategies."""
+        """Return both players' "average" or "current" strategies."""
 
     @abstractmethod
     def nodes(self, scheme: Scheme, iterations: int) -> int:
-        """Histories entered by so many iterations."""
+        """Number of histories that these iterations enter."""
 
     @abstractmethod
     def pack(self, tables: Any, scheme: Scheme) -> Tensors:
-        """The tables as named host arrays, in an order that does not depend on backend or threads."""
+        """Return the tables as named host arrays, in an order that does not depend on backend or threads."""
 
     @abstractmethod
     def unpack(self, tensors: Mapping[str, Array], scheme: Scheme) -> Any:
-        """The tables that were packed; ValueError or KeyError if the arrays are not those of such tables."""
+        """Return the tables that were packed. ValueError or KeyError if the arrays do not belong to such tables."""
 
 
 def packed(leaves: list[tuple[str, Any]]) -> Tensors:
-    """Named leaves as contiguous arrays."""
+    """Return named leaves as contiguous arrays."""
     return {name: np.ascontiguousarray(leaf) for name, leaf in leaves}

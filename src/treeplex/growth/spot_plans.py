@@ -19,12 +19,12 @@ import numpy.typing as npt
 
 from treeplex.arrays import Floats
 from treeplex.compile.memory import GIB, available
-from treeplex.engines.boards.arrays import BEST_KEPT, Playing, Sources, no_learner, plain_rule
+from treeplex.engines.boards.arrays import RECORD_BEST, Playing, Sources, no_learner, plain_rule
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.evaluate import pot_shares
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.locks import no_locks
-from treeplex.engines.boards.rows import HandRows, hand_rows, shares
+from treeplex.engines.boards.rows import HandRows, hand_rows, normalise
 from treeplex.engines.boards.streets import Decision
 from treeplex.engines.boards.trees import by_node, with_tree
 from treeplex.errors import GameError
@@ -107,7 +107,7 @@ def _strategy(
     if node is None:
         return None
     depth, decision = known[id(node)]
-    return shares(source[rows[depth, decision.texture].actions(decision.slot, len(node.actions))].astype(np.float64))
+    return normalise(source[rows[depth, decision.texture].actions(decision.slot, len(node.actions))].astype(np.float64))
 
 
 class Response(NamedTuple):
@@ -121,11 +121,11 @@ def best_response(plan: RealPlan, storage: str = "float64", threads: int = 0) ->
     """The responder's best response to a plan, in the real game."""
     numbers, none = plan.numbers.astype(storage), np.zeros(0, storage)
     sources = Sources(numbers, none) if plan.player == 0 else Sources(none, numbers)
-    return pass_over(plan.game, sources, 1 - plan.player, BEST_KEPT, storage, threads)
+    return pass_over(plan.game, sources, 1 - plan.player, RECORD_BEST, storage, threads)
 
 
 def pass_over(game: HoldemGame, sources: Sources, player: int, mode: int, storage: str, threads: int) -> Response:
-    """What ``player`` takes, and the values of its actions: ``VALUE_KEPT`` or ``BEST_KEPT`` against ``sources``."""
+    """What ``player`` takes, and the values of its actions: ``RECORD_VALUE`` or ``RECORD_BEST`` against ``sources``."""
     values, stub = np.zeros(game.elements(player), storage), no_learner(storage)
     learner = stub._replace(regret=values)
     playing = Playing((stub, learner) if player else (learner, stub), sources, no_locks(game, storage))

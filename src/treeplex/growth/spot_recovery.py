@@ -32,7 +32,7 @@ from treeplex.engines.boards.arrays import (
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.locks import no_locks
-from treeplex.engines.boards.rows import hand_rows, shares
+from treeplex.engines.boards.rows import hand_rows, normalise
 from treeplex.engines.boards.streets import Decision
 from treeplex.engines.boards.trees import by_node, with_tree
 from treeplex.games.holdem.betting import DECISION, NOTHING, Action, BettingNode
@@ -64,7 +64,7 @@ def value_of(game: HoldemGame, sources: Sources, values: Array, depth: int, deci
     player = decision.player
     rows = hand_rows(game, player)[depth, decision.texture]
     where = rows.actions(decision.slot, len(decision.node.actions))
-    strategy = shares(sources[player][where].astype(np.float64))
+    strategy = normalise(sources[player][where].astype(np.float64))
     return (strategy * values[where].astype(np.float64)).sum(axis=0)
 
 
@@ -86,7 +86,7 @@ def recover(
     regret = np.zeros((2, len(alternative)))  # of leaving and of entering
     value, unit = np.zeros(len(alternative)), 1.0
     for t in range(1, iterations + 1):
-        entering = shares(regret)[1]
+        entering = normalise(regret)[1]
         numbers[where] = unit * np.stack([1.0 - entering, entering])
         before = numbers[where].astype(np.float64)
         runner.run(playing, rule, [(1 - player, UPDATE, t), (player, UPDATE, t)], schedules=schedules)
@@ -138,7 +138,7 @@ def _lock_way(
             _, target = made[id(node)]
             rows = old[depth, source.texture].actions(source.slot, len(real.actions))
             taken = [id(child) for child in real.children].index(id(after))
-            share = shares(averages[rows].astype(np.float64))[taken]
+            share = normalise(averages[rows].astype(np.float64))[taken]
             here = new[depth, target.texture]
             learner.regret[here.actions(target.slot, 2)] = np.stack([share, 1.0 - share])
             where[opponent][here.decision + target.number] = ALL_LOCKED

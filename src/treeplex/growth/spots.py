@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from treeplex.algorithms.cfr import CFR
 from treeplex.arrays import Floats
-from treeplex.engines.boards.arrays import VALUE_KEPT, HandLearner, Sources
+from treeplex.engines.boards.arrays import RECORD_VALUE, HandLearner, Sources
 from treeplex.engines.boards.cpu.sums import excess, regret_squares
 from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.engines.boards.rows import HandRows, hand_rows
@@ -113,7 +113,7 @@ class GrowingSpot:
                 here, actions = rows[depth, decision.texture], len(decision.node.actions)
                 aged = left[learner.last[here.decision + decision.number]]
                 squares[player] += regret_squares(
-                    learner.regret, *here.places, here.boards, aged, decision.slot, actions
+                    learner.regret, *here.first_and_width, here.boards, aged, decision.slot, actions
                 )
         return Balance(self.regrets(), squares, game.nodes)
 
@@ -179,7 +179,7 @@ class GrowingSpot:
         game, averages, engine = self.game, self.averages, self.engine
         players = {decision.player for _, decision in heads}
         played = {
-            player: pass_over(game, averages, player, VALUE_KEPT, engine.storage, engine.threads).values
+            player: pass_over(game, averages, player, RECORD_VALUE, engine.storage, engine.threads).values
             for player in players
         }
         self.touched += len(players) * game.nodes
@@ -248,7 +248,7 @@ class GrowingSpot:
                     depth, decision = known[id(real.node)]
                     here, gains = rows[depth, decision.texture], np.zeros(len(real.node.actions))
                     held = here.boards * start_weights(self.game, player)[here.number]
-                    excess(response.values, *here.places, held, decision.slot, _on_menu(real), gains)
+                    excess(response.values, *here.first_and_width, held, decision.slot, _on_menu(real), gains)
                     yield DecisionGains(line, real, gains)
 
     def _fading(self, *, cuts: bool = True) -> tuple[Floats, Floats]:

@@ -105,7 +105,9 @@ def _unpadded(game: HoldemGame, player: int) -> Any:
     for street, boards in zip(game.streets, game.boards, strict=True):
         hands, spans = boards.hands[player], open_spans(street, player, boards.texture)
         slots = spans[:, Span._fields.index("slots")]
-        for width, count, times in zip(np.diff(hands.start).tolist(), hands.held.tolist(), slots.tolist(), strict=True):
+        for width, count, times in zip(
+            np.diff(hands.start).tolist(), hands.counts.tolist(), slots.tolist(), strict=True
+        ):
             row = np.zeros(width, dtype=np.bool_)
             row[:count] = True
             rows.append(np.tile(row, times))

@@ -23,5 +23,5 @@ def estimate(fields: object) -> dict[str, Any]:
         "seconds": seconds_to_solve(game),
         "boards_by_street": [len(level) for level in game.deals],
         "decisions_by_street": game.counts()["action_nodes_by_street"],
-        "hands": [int(hands.held[0]) for hands in game.boards[0].hands],
+        "hands": [int(hands.counts[0]) for hands in game.boards[0].hands],
     }

@@ -1,1 +1,1 @@
-"""Streets times boards times rows of hands: Texas hold'em."""
+"""Engine for Texas hold'em: streets times boards times rows of hands."""

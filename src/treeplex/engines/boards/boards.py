@@ -1,9 +1,9 @@
 """Boards of every street up to suit isomorphism, and both players' hands on them.
 
-A symmetry of a board is a change of suits that changes neither the board nor a range: an exchange of two suits as a
-rule, but with ranges that tell some suits apart it may be a cycle of three, or two exchanges at once. Of the turn or
-river cards that symmetries turn into each other one is dealt, and counted for all of them: values of the others are
-found by changing suits in the hands. What is left of the symmetries below a card are those that leave it alone.
+A symmetry of a board is a change of suits that changes neither the board nor a range. Usually it exchanges two suits.
+With ranges that distinguish some suits, it may be a cycle of three or two exchanges at once. Of the turn or river cards
+that symmetries map to each other, only one is dealt, and it counts for all of them. Values of the others follow by
+changing suits in the hands. Below a card, the symmetries that remain are those that do not change it.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ from treeplex.games.holdem.classes import CLASSES, EVERY_BOARD, class_of
 from treeplex.games.holdem.spot import Spot
 
 Suits = tuple[int, int, int, int]
-"""What each suit becomes."""
+"""The suit that each suit becomes."""
 
 SAME: Suits = (0, 1, 2, 3)
 
 
 class Deal(NamedTuple):
-    """A board."""
+    """A board with its images and symmetries."""
 
     cards: tuple[int, ...]
-    parent: int  # on the street before
-    images: tuple[Suits, ...]  # itself, and every change of suits that makes a board it stands for
-    symmetries: tuple[Suits, ...]  # changes of suits after which nothing has changed, the plainest first
-    texture: int = 0  # of the cards dealt since the start
+    parent: int  # its number on the street before
+    images: tuple[Suits, ...]  # the identity, and every change of suits that leads to a board it represents
+    symmetries: tuple[Suits, ...]  # changes of suits that change nothing, those of the fewest suits first
+    texture: int = 0  # number of the classes of the cards dealt since the start
 
 
 class StoredBoard(NamedTuple):
-    """The stored board that stands for a board."""
+    """The stored board that represents a board."""
 
     depth: int  # streets dealt since the start
-    board: int  # among the stored boards of that street
-    suits: Suits  # what each suit is on the stored board
+    board: int  # number among the stored boards of that street
+    suits: Suits  # the suit on the stored board of each suit
 
 
 def stored_board(levels: list[list[Deal]], cards: tuple[int, ...]) -> StoredBoard:
-    """Return the board that stands for ``cards``, which begin with those of the spot."""
+    """Return the board that represents ``cards``, which begin with those of the spot."""
     at = StoredBoard(0, 0, SAME)
     for card in cards[len(levels[0][0].cards) :]:
         at = _below(levels[at.depth + 1], at, card)
@@ -57,7 +57,7 @@ def stored_board(levels: list[list[Deal]], cards: tuple[int, ...]) -> StoredBoar
 
 
 def _below(level: list[Deal], at: StoredBoard, card: int) -> StoredBoard:
-    """The stored board below another one on which ``card`` is dealt."""
+    """Return the stored board below another one on which ``card`` is dealt."""
     stored = card // 4 * 4 + at.suits[card % 4]
     for board in range(bisect_left(level, at.board, key=attrgetter("parent")), len(level)):
         back = _image(level[board], stored)
@@ -68,7 +68,7 @@ def _below(level: list[Deal], at: StoredBoard, card: int) -> StoredBoard:
 
 
 def _image(deal: Deal, card: int) -> Suits | None:
-    """The change of suits that takes ``card``, of the board or an image of it, back to the board's last card."""
+    """Return the change of suits that maps ``card``, of the board or an image, back to the board's last card."""
     last = deal.cards[-1]
     for suits in deal.images:
         if last // 4 == card // 4 and suits[last % 4] == card % 4:
@@ -77,7 +77,7 @@ def _image(deal: Deal, card: int) -> Suits | None:
 
 
 def deal_streets(spot: Spot, streets: int, isomorphic: bool = True) -> list[list[Deal]]:
-    """The boards of every street that is played."""
+    """Deal the boards of every street that is played."""
     levels = [[Deal(spot.cards, 0, (SAME,), _symmetries(spot) if isomorphic else (SAME,))]]
     for _ in range(streets - 1):
         level: list[Deal] = []
@@ -90,7 +90,8 @@ def deal_streets(spot: Spot, streets: int, isomorphic: bool = True) -> list[list
 def _children(parent: int, above: Deal) -> list[Deal]:
     deals: list[Deal] = []
     for card in range(CARDS):
-        images = {_moved(card, suits): suits for suits in reversed(above.symmetries)}  # the plainest change to each
+        # of several changes that lead to a card, the one of the fewest suits
+        images = {_change_suit(card, suits): suits for suits in reversed(above.symmetries)}
         if card not in above.cards and card == min(images):
             left = tuple(suits for suits in above.symmetries if suits[card % 4] == card % 4)
             texture = len(CLASSES) * above.texture + CLASSES.index(class_of(above.cards, card))
@@ -99,17 +100,17 @@ def _children(parent: int, above: Deal) -> list[Deal]:
 
 
 def _symmetries(spot: Spot) -> tuple[Suits, ...]:
-    """Those of the spot, by how many suits they change."""
-    found: list[Suits] = [
+    """Symmetries of the spot, by the number of suits that they change."""
+    symmetries: list[Suits] = [
         suits
         for suits in permutations(SAME, 4)
-        if {_moved(card, suits) for card in spot.cards} == set(spot.cards)
+        if {_change_suit(card, suits) for card in spot.cards} == set(spot.cards)
         and all(_symmetric(spot.weights(player), np.array(suits)) for player in (0, 1))
     ]
-    return tuple(sorted(found, key=lambda suits: sum(suit != k for k, suit in enumerate(suits))))
+    return tuple(sorted(symmetries, key=lambda suits: sum(suit != k for k, suit in enumerate(suits))))
 
 
-def _moved(card: int, suits: Suits) -> int:
+def _change_suit(card: int, suits: Suits) -> int:
     return card // 4 * 4 + suits[card % 4]
 
 
@@ -119,12 +120,12 @@ def _symmetric(weights: Floats, suits: npt.NDArray[np.int64]) -> bool:
 
 
 def root_hands(spot: Spot, player: int) -> Ints:
-    """The numbers of a player's hands at the start."""
+    """Numbers of a player's hands at the start."""
     return np.flatnonzero(spot.weights(player) > 0.0).astype(np.int32)
 
 
 def board_arrays(spot: Spot, streets: list[Street], levels: list[list[Deal]]) -> list[Boards]:
-    """Hands of both players on every board, street by street."""
+    """Build the arrays of both players' hands on every board, street by street."""
     above = (first_hands(root_hands(spot, 0)), first_hands(root_hands(spot, 1)))
     result: list[Boards] = []
     for depth, (street, level) in enumerate(zip(streets, levels, strict=True)):
@@ -151,11 +152,11 @@ def board_arrays(spot: Spot, streets: list[Street], levels: list[list[Deal]]) ->
         above = (pair[0], pair[1])
         texture = np.array([deal.texture for deal in level], dtype=np.int64)
         result.append(Boards(above, image, child.astype(np.int64), group_start, group, texture))
-    return placed(streets, result)
+    return lay_out_storage(streets, result)
 
 
 def open_spans(street: Street, player: int, texture: Offsets) -> Offsets:
-    """[B, 4] of each board of a street the ``Span`` that is open on it for ``player``."""
+    """Return [B, 4] the ``Span`` that is open for ``player`` on each board of a street."""
     known = street.spans(player)
     if EVERY_BOARD in known:
         return np.tile(np.array(known[EVERY_BOARD], dtype=np.int64), (len(texture), 1))
@@ -164,8 +165,8 @@ def open_spans(street: Street, player: int, texture: Offsets) -> Offsets:
     return np.array(spans, dtype=np.int64).reshape(-1, len(Span._fields))[board]
 
 
-def placed(streets: list[Street], boards: list[Boards]) -> list[Boards]:
-    """The same cards and hands, with regrets and decisions one after the other as a betting tree has them."""
+def lay_out_storage(streets: list[Street], boards: list[Boards]) -> list[Boards]:
+    """Return the same boards with offsets of regrets and decisions for a betting tree, one board after the other."""
     storage, decisions = [0, 0], [0, 0]
     result: list[Boards] = []
     for street, level in zip(streets, boards, strict=True):
@@ -173,8 +174,11 @@ def placed(streets: list[Street], boards: list[Boards]) -> list[Boards]:
         for player, hands in enumerate(level.hands):
             width, (slot, slots, number, count) = np.diff(hands.start), open_spans(street, player, level.texture).T
             rows = width * slots
-            kept, first = storage[player] + np.cumsum(rows) - rows, decisions[player] + np.cumsum(count) - count
-            pair.append(hands._replace(storage=kept - slot * width, decision=first - number))
+            storage_start, decision_start = (
+                storage[player] + np.cumsum(rows) - rows,
+                decisions[player] + np.cumsum(count) - count,
+            )
+            pair.append(hands._replace(storage=storage_start - slot * width, decision=decision_start - number))
             storage[player] += int(rows.sum())
             decisions[player] += int(count.sum())
         result.append(level._replace(hands=(pair[0], pair[1])))

@@ -1,11 +1,11 @@
-"""A subgame cut after its first street: the street itself, and parts of what lies below it.
+"""A subgame cut after its first street: the street itself, and parts of the tree below it.
 
-A part is a run of boards of the second street with all boards below them. A pass needs nothing else of it than what
-these boards are worth to the learner's hands, and hands nothing else to it than the opponent's reach of its street
-roots (``Engine.entering``, ``Engine.found``). Boards are worked on one by one and added up in their order, so a subgame
-that was cut has the bits of the whole one, wherever its parts are.
+A part is a run of boards of the second street with all boards below them. A pass sends it the opponent's reach of its
+street roots (``SubgameEngine.entering``), and gets back the values of its boards to the learner's hands
+(``SubgameEngine.board_values``). Nothing else is exchanged. Boards are processed one by one and added in their order.
+So a subgame that was cut gives the same bits as the whole one, wherever its parts are.
 
-Arrays of a part have numbers of the first street, which nobody uses, then those of its own boards, street by street.
+Arrays of a part have numbers of the first street, which are not used, then those of its own boards, street by street.
 The first street alone is the part without boards, and the whole subgame is the part with all of them.
 """
 
@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from treeplex.engines.boards.arrays import Array, Boards, HandLearner, Hands, Offsets
-from treeplex.engines.boards.boards import open_spans, placed
+from treeplex.engines.boards.boards import lay_out_storage, open_spans
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.hands import starts
 from treeplex.engines.boards.streets import Span
@@ -29,7 +29,7 @@ PER_DECISION: Final = ("last", "regret_scale", "average_scale")
 
 
 class BoardRun(NamedTuple):
-    """Boards of the second street: from ``begin`` to ``end``."""
+    """A run of boards of the second street, from ``begin`` to ``end``."""
 
     begin: int
     end: int
@@ -39,7 +39,7 @@ FIRST_STREET = BoardRun(0, 0)
 
 
 class Piece(NamedTuple):
-    """Numbers that two parts have both: where they begin in either, and how many they are."""
+    """Numbers that two parts have in common: their start in either, and their count."""
 
     source: int
     target: int
@@ -47,18 +47,18 @@ class Piece(NamedTuple):
 
 
 def whole(game: HoldemGame) -> BoardRun:
-    """All boards."""
+    """Return the run of all boards."""
     return BoardRun(0, len(game.boards[1].texture))
 
 
 def part_of(game: HoldemGame, run: BoardRun) -> HoldemGame:
-    """The subgame with some of its boards alone. What is stored for a board is the same, but somewhere else."""
+    """Return the subgame with only some of its boards. A board stores the same numbers, at other offsets."""
     boards, deals, above = [game.boards[0]], [game.deals[0]], 0
     for depth, (begin, end) in enumerate(_ranges(game, run), 1):
-        boards.append(_sliced(game.boards[depth], begin, end))
+        boards.append(_slice_boards(game.boards[depth], begin, end))
         deals.append([deal._replace(parent=deal.parent - above) for deal in game.deals[depth][begin:end]])
         above = begin
-    local = placed(game.streets, boards)
+    local = lay_out_storage(game.streets, boards)
     for depth, (begin, end) in enumerate(_ranges(game, run), 1):
         first, second = (
             hands._replace(shift=above.storage[begin:end] - hands.storage)
@@ -69,7 +69,7 @@ def part_of(game: HoldemGame, run: BoardRun) -> HoldemGame:
 
 
 def pieces(game: HoldemGame, player: int, kind: int, source: BoardRun, target: BoardRun) -> Iterator[Piece]:
-    """What ELEMENTS or DECISIONS two parts of a subgame have both, those of the first street among them."""
+    """Yield the ELEMENTS or DECISIONS that two parts of a subgame have in common, including the first street's."""
     common = BoardRun(max(source.begin, target.begin), min(source.end, target.end))
     edges = _edges(game, player)[kind]
     top = int(edges[0][-1])
@@ -82,28 +82,33 @@ def pieces(game: HoldemGame, player: int, kind: int, source: BoardRun, target: B
         spans = [_ranges(game, run)[depth] for run in (source, target)]
         before = [int(edge[begin] - edge[first]) for first, _ in spans]
         yield Piece(at[0] + before[0], at[1] + before[1], int(edge[end] - edge[begin]))
-        at = [place + int(edge[last] - edge[first]) for place, (first, last) in zip(at, spans, strict=True)]
+        at = [position + int(edge[last] - edge[first]) for position, (first, last) in zip(at, spans, strict=True)]
 
 
 def carry(
     game: HoldemGame, player: int, source: dict[str, Array], of: BoardRun, target: HandLearner, to: BoardRun
 ) -> None:
-    """Copy what two parts have both; ``target`` is modified in place. ValueError if arrays are not those of a part."""
+    """Copy the numbers that two parts have in common into ``target``, in place.
+
+    Raises ValueError if the arrays do not belong to part ``of``.
+    """
     rows = len(target.regret) // max(len(target.average), 1)  # of a rule's memory
-    for name, given in source.items():
+    for name, stored in source.items():
         array: Array = getattr(target, name)
         kind, each = DECISIONS if name in PER_DECISION else ELEMENTS, rows if name == "regret" else 1
-        if not len(array) and not len(given):
+        if not len(array) and not len(stored):
             continue
-        listed = [Piece(*(each * number for number in piece)) for piece in pieces(game, player, kind, of, to)]
-        if given.dtype != array.dtype or max(piece.source + piece.size for piece in listed) > len(given):
-            raise ValueError(f"{name} is {given.dtype}{list(given.shape)}, not {array.dtype} of boards {of}")
-        for piece in listed:
-            array[piece.target : piece.target + piece.size] = given[piece.source : piece.source + piece.size]
+        overlaps = [Piece(*(each * number for number in piece)) for piece in pieces(game, player, kind, of, to)]
+        if stored.dtype != array.dtype or max(piece.source + piece.size for piece in overlaps) > len(stored):
+            raise ValueError(
+                f"Array {name} must be {array.dtype} of boards {of}, got {stored.dtype}{list(stored.shape)}."
+            )
+        for piece in overlaps:
+            array[piece.target : piece.target + piece.size] = stored[piece.source : piece.source + piece.size]
 
 
 def board_work(game: HoldemGame) -> Offsets:
-    """[B] numbers that are kept for both players below each board of the second street."""
+    """Return [B] the count of numbers stored for both players below each board of the second street."""
     total = np.zeros(len(game.boards[1].texture), dtype=np.int64)
     for player in (0, 1):
         edges = _edges(game, player)[ELEMENTS]
@@ -114,14 +119,14 @@ def board_work(game: HoldemGame) -> Offsets:
 
 
 def _ranges(game: HoldemGame, run: BoardRun) -> list[tuple[int, int]]:
-    """Boards of the second street, and of the third."""
+    """Boards of the second street and of the third, as ranges."""
     child = game.boards[1].child
     below = [(int(child[run.begin]), int(child[run.end]))] if len(game.streets) > 2 else []
     return [(run.begin, run.end), *below]
 
 
 def _edges(game: HoldemGame, player: int) -> tuple[list[Offsets], list[Offsets]]:
-    """Where the elements and the decisions of each board begin, street by street: [B + 1] each."""
+    """Starts of the elements and the decisions of each board, street by street: [B + 1] each."""
     elements: list[Offsets] = []
     decisions: list[Offsets] = []
     at = [0, 0]
@@ -134,11 +139,11 @@ def _edges(game: HoldemGame, player: int) -> tuple[list[Offsets], list[Offsets]]
     return elements, decisions
 
 
-def _sliced(boards: Boards, begin: int, end: int) -> Boards:
-    """Some boards of a street, with indices that begin anew."""
+def _slice_boards(boards: Boards, begin: int, end: int) -> Boards:
+    """Return some boards of a street, with indices that start at zero."""
     image = boards.image[begin : end + 1]
     group = boards.group_start[begin : end + 1]
-    pair = [_hands(hands, begin, end, int(image[0]), int(image[-1])) for hands in boards.hands]
+    pair = [_slice_hands(hands, begin, end, int(image[0]), int(image[-1])) for hands in boards.hands]
     return Boards(
         (pair[0], pair[1]),
         image - image[0],
@@ -149,12 +154,12 @@ def _sliced(boards: Boards, begin: int, end: int) -> Boards:
     )
 
 
-def _hands(hands: Hands, begin: int, end: int, first: int, last: int) -> Hands:
+def _slice_hands(hands: Hands, begin: int, end: int, first: int, last: int) -> Hands:
     low, high = int(hands.start[begin]), int(hands.start[end])
     maps = hands.map_start[first : last + 1]
-    wide = len(hands.back) // (len(hands.map_start) - 1)  # 0 but on the second street
+    wide = len(hands.back) // (len(hands.map_start) - 1)  # 0 except on the second street
     per_hand = {name: getattr(hands, name)[low:high] for name in ("number", "first", "second", "same")}
-    per_board = {name: getattr(hands, name)[begin:end] for name in ("held", "storage", "decision", "shift")}
+    per_board = {name: getattr(hands, name)[begin:end] for name in ("counts", "storage", "decision", "shift")}
     return hands._replace(
         start=hands.start[begin : end + 1] - low,
         map_start=maps - maps[0],

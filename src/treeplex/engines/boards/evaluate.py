@@ -1,4 +1,4 @@
-"""Value and NashConv of strategies on a hold'em spot, from passes of any engine."""
+"""Value and NashConv of strategies on a hold'em spot, computed by passes of any engine."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ Passes = list[tuple[int, int]]
 """Player and mode (``BEST`` or ``VALUE``) of each pass."""
 
 FindValues = Callable[[Passes], Floats]
-"""Runs passes: [passes, H] values of the hands of each pass's player at the root."""
+"""Function that runs passes and returns [passes, H] the values at the root of the hands of each pass's player."""
 
 
 def pot_shares(game: HoldemGame, passes: Passes, values: Floats) -> list[float]:
-    """Chips that the player of each pass takes of the pot on average."""
+    """Average number of chips of the pot that the player of each pass wins."""
     weights = [game.weights(player) for player, _ in passes]
     totals = [float(row[: len(own)] @ own) for row, own in zip(values, weights, strict=True)]
     return [game.spot.pot / 2 + game.spot.chip * (total / game.combinations) for total in totals]
 
 
 def evaluate_passes(game: HoldemGame, find: FindValues) -> Evaluation:
-    """Value and NashConv in chips.
+    """Return value and NashConv in chips.
 
-    At a decision whose strategy is locked, a best response plays that strategy, too. With rake, NashConv is still the
-    sum of both gains, but the value is only what these two strategies give to player 0.
+    At a decision whose strategy is locked, a best response also plays that strategy. With rake, NashConv is still the
+    sum of both gains, but the value is only the EV of player 0 under these two strategies.
     """
     passes = [(0, BEST), (1, BEST), (0, VALUE), (1, VALUE)]
     passes = passes[:3] if game.zero_sum else passes

@@ -1,4 +1,4 @@
-"""A hold'em subgame as arrays: betting streets, boards, hands, and how much memory a solve takes."""
+"""A hold'em subgame as arrays: betting streets, boards, hands, and the memory that a solve takes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.compile.memory import GIB, available
 from treeplex.engines.boards.arrays import Boards, Level
-from treeplex.engines.boards.boards import Deal, board_arrays, deal_streets, open_spans, placed
+from treeplex.engines.boards.boards import Deal, board_arrays, deal_streets, lay_out_storage, open_spans
 from treeplex.engines.boards.streets import Span, Street, betting_arrays, split_streets
 from treeplex.engines.boards.working import working_bytes
 from treeplex.errors import GameError
@@ -27,37 +27,37 @@ from treeplex.system import cores
 from treeplex.tensors import leaves
 from treeplex.updates.storage import STORAGES
 
-CARDS_LEFT: Final = {"turn": 45, "river": 44}  # that can be dealt, given both hands and the board before
-LOCK: Final = 8  # bytes per decision that say whether it is locked
-THREADS_FROM: Final = 2**20  # numbers kept for both players, from which threads pay for their barriers
+CARDS_LEFT: Final = {"turn": 45, "river": 44}  # cards that can be dealt, with both hands and the board before known
+LOCK: Final = 8  # bytes per decision for the mark whether it is locked
+THREADS_FROM: Final = 2**20  # numbers stored for both players from which threads gain more than barriers cost
 SMALLEST: Final = min(STORAGES, key=lambda name: STORAGES[name].bytes)
 
 
 @dataclass(frozen=True, eq=False)
 class HoldemGame:
-    """What solvers see of a spot. Player 0 is out of position."""
+    """A spot as solvers see it. Player 0 is out of position."""
 
     spot: Spot
     streets: list[Street]
     deals: list[list[Deal]]  # the boards of every street, up to suit isomorphism
     boards: list[Boards]
-    start: tuple[Floats, Floats]  # both players' weights on the first board, of order one, padding included
-    combinations: float  # the sum of products of these weights over hands that can be dealt together
+    start: tuple[Floats, Floats]  # both players' weights on the first board, of order one, including padding
+    combinations: float  # sum of products of these weights over hands that can be dealt together
     locks: tuple[Lock, ...] = ()  # decisions whose strategies are fixed
 
     def __repr__(self) -> str:
-        hands = " x ".join(str(int(hands.held[0])) for hands in self.boards[0].hands)
+        hands = " x ".join(str(int(hands.counts[0])) for hands in self.boards[0].hands)
         locked = f", {len(self.locks)} locked" if self.locks else ""
         return f"HoldemGame({self.name}, pot {self.spot.pot:.10g}, {hands} hands, {self.nodes:,} nodes{locked})"
 
     @property
     def name(self) -> str:
-        """The board, as people write it."""
+        """The board in the usual notation."""
         return " ".join(card_name(card) for card in self.spot.cards)
 
     @property
     def zero_sum(self) -> bool:
-        """Does the house take nothing? With rake what one player loses is more than what the other wins."""
+        """Whether there is no rake. With rake, one player loses more than the other wins."""
         return self.spot.rake(self.spot.pot) <= 0.0
 
     @property
@@ -73,12 +73,12 @@ class HoldemGame:
 
     @cached_property
     def locked(self) -> list[LockedDecision]:
-        """The probabilities that locks fix; a ``ParameterError`` if a lock does not fit the spot."""
+        """Probabilities that locks fix. Raises ``ParameterError`` if a lock does not fit the spot."""
         return locked_decisions(self.spot, self.root, self.locks, self.deals[0][0].symmetries)
 
     @property
     def levels(self) -> tuple[Level, Level, Level]:
-        """Streets for the kernels: first, middle and last; those that are not played are repeated."""
+        """First, middle and last street for the kernels. With fewer than three streets, some are repeated."""
         levels = [
             Level((betting_arrays(self.spot, street, 0), betting_arrays(self.spot, street, 1)), boards)
             for street, boards in zip(self.streets, self.boards, strict=True)
@@ -87,15 +87,15 @@ class HoldemGame:
 
     @property
     def chances(self) -> tuple[float, float]:
-        """The chance of a turn and of a river card."""
+        """Probabilities of a turn card and of a river card."""
         return 1.0 / CARDS_LEFT["turn"], 1.0 / CARDS_LEFT["river"]
 
     def weights(self, player: int) -> Floats:
-        """A player's weights of order one, in the order of the first board's hands, padding included."""
+        """A player's weights of order one, in the order of the first board's hands, including padding."""
         return self.start[player]
 
     def elements(self, player: int) -> int:
-        """Numbers that are kept for ``player`` in every array over actions and hands."""
+        """Count of numbers stored for ``player`` in every array over actions and hands."""
         total = 0
         for street, boards in zip(self.streets, self.boards, strict=True):
             spans = open_spans(street, player, boards.texture)
@@ -103,13 +103,13 @@ class HoldemGame:
         return total
 
     def decisions(self, player: int) -> int:
-        """Public decisions of ``player``, over all boards."""
+        """Number of public decisions of ``player``, over all boards."""
         pairs = zip(self.streets, self.boards, strict=True)
         spans = [open_spans(street, player, boards.texture) for street, boards in pairs]
         return sum(int(each[:, Span._fields.index("numbers")].sum()) for each in spans)
 
     def boards_of(self, depth: int, texture: int) -> int:
-        """On how many boards of a street something is that has a texture."""
+        """Number of boards of a street that match a texture."""
         known = self.boards[depth].texture
         if texture == EVERY_BOARD:
             return len(known)
@@ -117,26 +117,26 @@ class HoldemGame:
 
     @property
     def action_counts(self) -> list[int]:
-        """The numbers of actions that decisions have, each once."""
+        """Distinct numbers of actions of the decisions, in ascending order."""
         return sorted({len(decision.node.actions) for street in self.streets for decision in street.decisions})
 
     @property
     def nodes(self) -> int:
-        """Public nodes, after suit isomorphism of the cards to come."""
+        """Number of public nodes, after suit isomorphism of the cards to come."""
         return sum(self.counts()["nodes_by_kind"].values())
 
     def counts(self) -> dict[str, Any]:
-        """How large the public tree is."""
+        """Return the sizes of the public tree, by kind of node and street."""
         by_street = {name: [0, 0, 0] for name in ("action", "chance", "fold", "showdown")}
         for depth, street in enumerate(self.streets):
-            place, known = STREETS.index(street.name), set(street.textures)
+            index, known = STREETS.index(street.name), set(street.textures)
             boards = {texture: self.boards_of(depth, texture) for texture in known}
-            chance_nodes = {id(way.node): way.root for way in street.chance_nodes}
-            by_street["action"][place] = sum(boards[decision.texture] for decision in street.decisions)
-            by_street["chance"][place] = sum(boards[street.textures[root]] for root in chance_nodes.values())
+            chance_nodes = {id(branch.node): branch.root for branch in street.chance_nodes}
+            by_street["action"][index] = sum(boards[decision.texture] for decision in street.decisions)
+            by_street["chance"][index] = sum(boards[street.textures[root]] for root in chance_nodes.values())
             for end in street.terminals:
                 kind = "fold" if end.node.kind == FOLD else "showdown"
-                by_street[kind][place] += boards[street.textures[end.root]]
+                by_street[kind][index] += boards[street.textures[end.root]]
         return {
             "nodes_by_kind": {kind: sum(numbers) for kind, numbers in by_street.items()},
             "action_nodes_by_street": by_street["action"],
@@ -146,35 +146,35 @@ class HoldemGame:
         }
 
     def stored(self, storage: str, beside: int = 0) -> int:
-        """Bytes of regrets, averages, ``beside`` more numbers per action and hand, and tables of hands."""
+        """Bytes of regrets, averages, ``beside`` further numbers per action and hand, and tables of hands."""
         size, _, scaled = STORAGES[storage]
         tables = sum(array.nbytes for _, array in leaves(tuple(self.boards), ""))
         numbers = (2 + beside) * sum(self.elements(player) for player in (0, 1)) * size
         return numbers + sum(self.decisions(player) for player in (0, 1)) * (12 if scaled else 4) + tables
 
     def memory(self, storage: str, beside: int = 0, threads: int = 0) -> int:
-        """Bytes that a solve takes: what is ``stored``, and what its threads work in."""
+        """Bytes that a solve takes: what is ``stored``, and the working arrays of its threads."""
         locks = sum(self.decisions(player) for player in (0, 1)) * LOCK
         working = working_bytes(self.streets, self.boards, STORAGES[storage].work, threads_for(self, threads))
         return self.stored(storage, beside) + locks + working
 
 
 def threads_for(game: HoldemGame, threads: int = 0) -> int:
-    """As many as asked for; 0: all cores where they pay."""
+    """Return the number of threads, where 0 means all cores if the game is large enough to use them."""
     return threads or (cores() if sum(game.elements(player) for player in (0, 1)) >= THREADS_FROM else 1)
 
 
 def load_spot(
     spot: Spot, isomorphic: bool = True, locks: tuple[Lock, ...] = (), like: HoldemGame | None = None
 ) -> HoldemGame:
-    """Build the betting tree and all boards. ``isomorphic=False`` deals every card, for comparison.
+    """Build the betting tree and all boards. With ``isomorphic=False``, every card is dealt, for comparison.
 
     ``like``: a game with the same board and ranges, whose cards need not be dealt again.
     """
     streets = split_spot(spot)
     _check_size(spot, streets)
     if like is not None and _cards(like.spot) == _cards(spot) and len(like.streets) == len(streets):
-        boards = placed(streets, like.boards)
+        boards = lay_out_storage(streets, like.boards)
         return HoldemGame(spot, streets, like.deals, boards, like.start, like.combinations, locks)
     deals = deal_streets(spot, len(streets), isomorphic)
     boards = board_arrays(spot, streets, deals)
@@ -184,7 +184,7 @@ def load_spot(
 
 
 def split_spot(spot: Spot) -> list[Street]:
-    """The betting of a spot, street by street; no board is dealt."""
+    """Return the betting of a spot, street by street. No board is dealt."""
     return split_streets(betting_tree(spot))
 
 
@@ -193,7 +193,9 @@ def _cards(spot: Spot) -> tuple[str, str, str]:
 
 
 def of_order_one(weights: Floats) -> Floats:
-    """Weights times the power of two that brings the largest into (0.5, 1]: no bit is lost, and float32 can hold them.
+    """Return weights times the power of two that brings the largest into (0.5, 1].
+
+    No bit is lost, and float32 can represent them.
 
     >>> bool(of_order_one(np.array([3e-40, 1e-40])).max() > 0.5)
     True
@@ -206,7 +208,7 @@ def of_order_one(weights: Floats) -> Floats:
 
 
 def estimate(spot: Spot, streets: list[Street], storage: str) -> int:
-    """About how many bytes a solve takes, before any board is dealt: all cards count, in all suits."""
+    """Estimate the bytes that a solve takes before any board is dealt. All cards count, in all suits."""
     total = 0.0
     hands = [int((spot.weights(player) > 0.0).sum()) for player in (0, 1)]
     for depth, street in enumerate(streets):
@@ -220,7 +222,7 @@ def estimate(spot: Spot, streets: list[Street], storage: str) -> int:
 
 
 def require_memory(game: HoldemGame, storage: str, beside: int = 0, threads: int = 0) -> None:
-    """Refuse what does not fit, before it is allocated."""
+    """Raise GameError before allocation if a solve does not fit into memory."""
     need, free = game.memory(storage, beside, threads), available()
     if need > free:
         advice = "fewer or larger bet sizes, or narrower ranges"
@@ -234,7 +236,10 @@ def require_memory(game: HoldemGame, storage: str, beside: int = 0, threads: int
 
 
 def _check_size(spot: Spot, streets: list[Street]) -> None:
-    """A tree that cannot fit even in 16 bits is refused before its boards are dealt; isomorphism saves at most 24."""
+    """Raise GameError before boards are dealt if the tree cannot fit even in 16 bits.
+
+    Isomorphism saves at most a factor of 24.
+    """
     need, free = estimate(spot, streets, SMALLEST) / 24, available()
     if need > free:
         raise GameError(
@@ -244,10 +249,10 @@ def _check_size(spot: Spot, streets: list[Street]) -> None:
 
 
 def _combinations(root: Boards, ours: Floats, theirs: Floats) -> float:
-    """Weight of all deals, by total minus hands that share a card."""
+    """Weight of all deals: the total minus hands that share a card."""
     first, second = root.hands
     by_card = np.zeros(64)
     np.add.at(by_card, second.first, theirs)
     np.add.at(by_card, second.second, theirs)
     met = theirs.sum() - by_card[first.first] - by_card[first.second] + theirs[first.same]
-    return float((ours * met)[: int(first.held[0])].sum())
+    return float((ours * met)[: int(first.counts[0])].sum())

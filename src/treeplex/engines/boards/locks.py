@@ -1,6 +1,6 @@
 """Locked decisions: strategies that are fixed while everything around them is solved.
 
-A locked strategy is written where regrets are kept, of which strategies are shares, and is never updated.
+A locked strategy is written into the regrets, from which strategies are normalised, and is never updated.
 """
 
 from __future__ import annotations
@@ -20,46 +20,47 @@ from treeplex.updates.storage import STORAGES, largest_of
 
 
 def no_locks(game: HoldemGame, storage: str) -> Locked:
-    """Every decision is free."""
+    """Return the marks of a game in which every decision is free."""
     first, second = (np.full(game.decisions(player), FREE, np.int64) for player in (0, 1))
     return Locked((first, second), Sources(np.zeros(0, storage), np.zeros(0, storage)))
 
 
 def fix(game: HoldemGame, storage: str, learners: tuple[HandLearner, HandLearner] | None = None) -> Locked:
-    """Mark the locked decisions; with ``learners``, write their strategies wherever strategies are read from."""
+    """Mark the locked decisions. With ``learners``, also write their strategies into all arrays played from."""
     where = no_locks(game, storage).where
     parts: tuple[list[Floats], list[Floats]] = ([], [])
-    for (player, place, _), (rows, count) in _locked_rows(game).items():
+    for (player, index, _), (rows, count) in _locked_rows(game).items():
         if (rows.sum(axis=0) > 0.0)[:count].all():
-            where[player][place] = ALL_LOCKED
+            where[player][index] = ALL_LOCKED
         else:
-            where[player][place] = sum(part.size for part in parts[player])
+            where[player][index] = sum(part.size for part in parts[player])
             parts[player].append(_stored(rows, storage).ravel())
-    for learner, (places, numbers) in zip(learners or (), told(game, storage), strict=False):
+    for learner, (positions, numbers) in zip(learners or (), locked_values(game, storage), strict=False):
         for target in (learner.regret, learner.predicted, learner.average):
-            if len(target) == len(learner.average):  # not memory of several rows, which locked hands never use
-                target[places] = numbers
+            if len(target) == len(learner.average):  # skips memory of several rows, which locked hands never use
+                target[positions] = numbers
     first, second = (np.concatenate([*part, np.zeros(0)]).astype(storage) for part in parts)
     return Locked(where, Sources(first, second))
 
 
-def told(game: HoldemGame, storage: str) -> list[tuple[Offsets, npt.NDArray[Any]]]:
-    """Of each player: places of the numbers of locked hands in arrays of regrets, and what is written there."""
-    found: list[tuple[list[Offsets], list[Floats]]] = [([], []), ([], [])]
+def locked_values(game: HoldemGame, storage: str) -> list[tuple[Offsets, npt.NDArray[Any]]]:
+    """Return, per player, the positions of locked hands' numbers in arrays of regrets, and the locked numbers."""
+    by_player: list[tuple[list[Offsets], list[Floats]]] = [([], []), ([], [])]
     for (player, _, start), (rows, _) in _locked_rows(game).items():
-        held = np.broadcast_to(rows.sum(axis=0) > 0.0, rows.shape).ravel()
-        found[player][0].append(start + np.flatnonzero(held))
-        found[player][1].append(_stored(rows, storage).ravel()[held])
+        locked = np.broadcast_to(rows.sum(axis=0) > 0.0, rows.shape).ravel()
+        by_player[player][0].append(start + np.flatnonzero(locked))
+        by_player[player][1].append(_stored(rows, storage).ravel()[locked])
     none = np.zeros(0, np.int64)
     return [
-        (np.concatenate([*places, none]), np.concatenate([*numbers, none]).astype(storage)) for places, numbers in found
+        (np.concatenate([*positions, none]), np.concatenate([*numbers, none]).astype(storage))
+        for positions, numbers in by_player
     ]
 
 
 def _locked_rows(game: HoldemGame) -> dict[tuple[int, int, int], tuple[Floats, int]]:
-    """By player, decision and start of its numbers: rows [actions, H], zeros for free hands, and how many hands are.
+    """Return locked rows and the number of hands, by player, decision and start of its numbers.
 
-    Where two locks name a hand at the same decision, the later one counts.
+    Rows [actions, H] are zero for free hands. If two locks name a hand at the same decision, the later one counts.
     """
     rows_by_start: dict[tuple[int, int, int], tuple[Floats, int]] = {}
     known = by_node(game) if game.locks else {}
@@ -67,10 +68,10 @@ def _locked_rows(game: HoldemGame) -> dict[tuple[int, int, int], tuple[Floats, i
         depth, decision = known[id(node)]
         try:
             _, board, suits = stored_board(game.deals, cards)
-        except LookupError:  # of a spot that is cut, another part has the board
+        except LookupError:  # if the spot is cut, another part has the board
             continue
         hands = game.boards[depth].hands[decision.player]
-        begin, end, count = int(hands.start[board]), int(hands.start[board + 1]), int(hands.held[board])
+        begin, end, count = int(hands.start[board]), int(hands.start[board + 1]), int(hands.counts[board])
         stored = np.zeros_like(table)
         stored[:, hand_numbers(HAND_CARDS // 4 * 4 + np.array(suits)[HAND_CARDS % 4])] = table
         probabilities = stored[:, hands.number[begin : begin + count].astype(np.int64)]

@@ -1,4 +1,4 @@
-"""A whole spot on the CPU, or a part of it, the first street or a run of boards: its tables, and passes over it."""
+"""Tables and passes of a spot on the CPU: of all of it, of its first street, or of a run of boards."""
 
 from __future__ import annotations
 
@@ -51,27 +51,29 @@ from treeplex.updates.blocks import Earlier
 from treeplex.updates.schedules import stretches, unit_before
 
 AskShards = Callable[[Array, Array], list[tuple[int, int, Array]]]
-"""The opponent's reach of street roots and which rows have a hand -> values of boards: begin, end, [boards, ...]."""
+"""Function of the opponent's reach of street roots and of the marks of rows with a hand.
+
+It returns values of runs of boards: begin, end, [boards, ...]."""
 
 
 class BoardPass(NamedTuple):
-    """What one pass works with."""
+    """Arguments of one pass."""
 
     playing: Playing
     rule: PassRule
     step: tuple[int, int, int]  # player, mode, iteration
-    schedules: Schedules | None = None  # of a pass that learns
-    calls: RuleCalls | None = None  # the same, by a rule that is called
+    schedules: Schedules | None = None  # for a pass that learns
+    calls: RuleCalls | None = None  # for a pass that learns by a rule that is called
 
     def run(self, runner: SubgameEngine, phase: int) -> Floats:
-        """One phase of it; in passes that do not learn, [1, H] values at the root when all are done."""
+        """Run one phase. After the last phase of a pass that does not learn, return [1, H] values at the root."""
         keep = self.schedules is None and phase == layout.UP
         learning, calls = self.schedules, self.calls
         return runner.run(self.playing, self.rule, [self.step], schedules=learning, calls=calls, keep=keep, phase=phase)
 
 
 class BoardPart:
-    """A run of boards of the second street with all below them; without boards the first street; or a whole spot."""
+    """A run of boards of the second street with all boards below them, or the first street, or a whole spot."""
 
     def __init__(
         self, game: HoldemGame, storage: str, threads: int, scheme: Scheme, run: BoardRun | None = None
@@ -82,15 +84,15 @@ class BoardPart:
 
     @cached_property
     def frozen(self) -> Locked:
-        """The locked decisions."""
+        """The locked decisions of this part."""
         return fix(self.game, self.storage)
 
     def tables(self) -> Tables:
-        """Nothing learned yet; locked decisions as they are locked."""
+        """Return tables without anything learned yet, with locked decisions written."""
         return self.host_tables()
 
     def host_tables(self) -> HandTables:
-        """The same as host arrays."""
+        """Return ``tables`` as host arrays."""
         if self.run is None:
             require_memory(self.game, self.storage, numbers_beside(self.scheme), self.threads)
         learners = new_learners(self.game, self.storage, self.scheme)
@@ -98,11 +100,11 @@ class BoardPart:
         return HandTables(learners, 0)
 
     def host(self, tables: Tables) -> HandTables:
-        """The tables as host arrays."""
+        """Return the tables as host arrays."""
         return HandTables(*tables[:3])
 
     def send(self, tables: HandTables) -> Tables:
-        """Tables of the host, where passes have them."""
+        """Return tables of the host in the memory that passes use."""
         return tables
 
     def rescale(self, tables: Tables, t: int) -> None:
@@ -110,17 +112,17 @@ class BoardPart:
         self.fade(tables, stretches(self.weight, t - 1, 1)[0].fade)
 
     def fade(self, tables: Tables, factor: float) -> None:
-        """Multiply averages, in place."""
+        """Multiply the averages by a factor, in place."""
         rescale(tables.learners, factor, tables.earlier)
 
     def fold(self, tables: AnyTables) -> AnyTables:
-        """The tables after an iteration, with which a block of averages may end (``updates.blocks``)."""
+        """Return the tables after an iteration, which may end a block of averages (``updates.blocks``)."""
         if not blocks.due(tables.iteration, self.storage):
             return tables
         return tables._replace(earlier=self.fold_blocks(tables))
 
     def fold_blocks(self, tables: Tables) -> Earlier:
-        """The sums of blocks when one ends; averages are modified in place."""
+        """Return the sums of blocks when a block ends; averages are modified in place."""
         averages = [learner.average for learner in tables.learners]
         if not tables.earlier:
             need, free = 2 * sum(average.nbytes for average in averages), available()
@@ -132,66 +134,66 @@ class BoardPart:
         return blocks.folded(averages, tables.earlier)
 
     def sources(self, tables: Tables, iterate: str) -> Sources:
-        """What strategies are normalised from. Where a decision is locked, the locked strategy replaces sums."""
+        """Return the numbers that strategies are normalised from. At a locked decision, the lock replaces sums."""
         if iterate == "current":
             return played_sources(tables.learners, self.scheme)
         return self.averages(tables)
 
     def averages(self, tables: Tables) -> Sources:
-        """What average strategies are normalised from."""
+        """Return the numbers that average strategies are normalised from."""
         learners = sum_blocks(self.host(tables))
         if self.game.locks:
             fix(self.game, self.storage, learners)
         return Sources(learners[0].average, learners[1].average)
 
     def host_sources(self, tables: Tables, iterate: str) -> Sources:
-        """The same as host arrays."""
+        """Return ``sources`` as host arrays."""
         return self.sources(tables, iterate)
 
     def learning(self, tables: Tables, player: int, t: int) -> BoardPass:
-        """One player's half of iteration ``t``."""
+        """Return the pass that is one player's half of iteration ``t``."""
         playing = Playing(tables.learners, played_sources(tables.learners, self.scheme), self.frozen)
         known = schedules(self.scheme, self.storage, t)
         calls = calls_of(self.game, self.scheme)
         return BoardPass(playing, pass_rule(self.scheme), (player, layout.UPDATE, t), known, calls)
 
     def check(self, step: BoardPass) -> None:
-        """Reject a rule that has failed in a pass that has just learned."""
+        """Reject a rule that failed in the pass that has just learned."""
         t = step.step[2]
         check_calls(step.calls, self.scheme, t, t)
 
     def playing(self, sources: Sources, player: int, mode: int) -> BoardPass:
-        """A best response, or the value of strategies."""
+        """Return the pass that computes a best response, or the value of strategies."""
         stub = no_learner(self.storage)
         return BoardPass(Playing((stub, stub), sources, self.frozen), plain_rule(), (player, mode, 0))
 
     def through(self, step: BoardPass, ask: AskShards) -> Floats:
-        """Down the first street, through all shards at once, and up again: as ``BoardPass.run``."""
+        """Run a pass down the first street, through all shards at once, and up again: as ``BoardPass.run``."""
         runner, player = engine(self.whole, self.storage, 1), step.step[0]
         with runner.busy:
             step.run(runner, layout.DOWN)
             entry, alive = (array.copy() for array in runner.entering(player))
-            values = runner.found(player)
-            for begin, end, worth in ask(entry, alive):
-                values[begin:end, : worth.shape[1]] = worth
+            values = runner.board_values(player)
+            for begin, end, part_values in ask(entry, alive):
+                values[begin:end, : part_values.shape[1]] = part_values
             return step.run(runner, layout.UP)
 
     def below(self, step: BoardPass, entry: Array, alive: Array) -> Array:
-        """Values of the part's boards to the learner, after the opponent's reach of every root above."""
+        """Return values of the part's boards to the learner, from the opponent's reach of every root above."""
         runner, player = engine(self.game, self.storage, self.threads), step.step[0]
         with runner.busy:
             for array, sent in zip(runner.entering(player), (entry, alive), strict=True):
                 array[:] = sent
             step.run(runner, layout.BELOW)
-            return runner.found(player).copy()
+            return runner.board_values(player).copy()
 
     def unpacked(self, tensors: Mapping[str, Array], name: str) -> HandTables:
-        """Host tables that were packed under a name."""
+        """Return the host tables that were packed under a name."""
         fresh = self.host_tables()
         return restored(fresh._replace(earlier=saved_earlier(fresh.learners, tensors, name)), name, tensors)
 
     def restore(self, tables: HandTables) -> Tables:
-        """Tables of a checkpoint where passes have them; no regret was touched in an iteration that is yet to come."""
+        """Return a checkpoint's tables in the memory that passes use. Reject regrets newer than its iteration."""
         learners, iteration, _ = check_iterations(tables)
         rescale(learners, unit_before(self.weight, iteration, scaled_sums(learners)))
         return self.send(tables)
@@ -200,7 +202,7 @@ class BoardPart:
 def carry_part(
     game: HoldemGame, tensors: Mapping[str, Array], of: BoardRun, target: HandTables, to: BoardRun
 ) -> HandTables:
-    """Copy the arrays of a part's file into ``target``, which is modified in place."""
+    """Copy the arrays of the file of part ``of`` into ``target`` of part ``to``, in place."""
     earlier = target.earlier or saved_earlier(target.learners, tensors)
     for player, learner in enumerate(target.learners):
         arrays = {name: tensors[f"state.learners.{player}.{name}"] for name in HandLearner._fields}

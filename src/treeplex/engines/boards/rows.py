@@ -1,7 +1,7 @@
-"""Numbers of a decision on all its boards at once: where they are stored, and how hands carry over a card.
+"""Numbers of a decision on all its boards at once: where they are stored, and each hand's row on the street before.
 
-One number per hand of every board, flat, board after board and padding included: what ``Hands.start`` counts. Where a
-spot tells classes of cards apart, a decision has only the boards of its texture.
+There is one number per hand of every board, flat, board after board, including padding, as ``Hands.start`` counts. If a
+spot distinguishes classes of cards, a decision has only the boards of its texture.
 """
 
 from __future__ import annotations
@@ -19,48 +19,48 @@ from treeplex.games.holdem.classes import CLASSES, EVERY_BOARD
 class HandRows(NamedTuple):
     """The hands of one player on all boards of a street, or on those of a texture."""
 
-    first: Offsets  # [N] where the first action of the street is stored
-    width: Offsets  # [N] how far it is to the next action
-    above: Offsets  # [N] the same hand on the street before; empty on the first street
-    boards: Floats  # [N] how many boards the hand's board stands for; 0 where there is no hand
+    first: Offsets  # [N] index of the number of the street's first action
+    width: Offsets  # [N] distance to the number of the next action
+    above: Offsets  # [N] index of the same hand on the street before; empty on the first street
+    boards: Floats  # [N] number of boards that the hand's board represents; 0 where there is no hand
     board: Offsets  # [N] the number of the hand's board
     decision: Offsets  # [N] the number of the first decision on the hand's board
-    number: Small  # [N] of the 1,326 hands; 1,326: none
+    number: Small  # [N] number of the hand among all 1,326; 1,326: no hand
 
     @property
-    def places(self) -> tuple[Offsets, Offsets]:
-        """``first`` and ``width``."""
+    def first_and_width(self) -> tuple[Offsets, Offsets]:
+        """``first`` and ``width`` as a pair."""
         return self.first, self.width
 
     def at(self, slot: int) -> Offsets:
-        """[N] where the numbers of an action are stored."""
+        """Indices [N] of the numbers of an action."""
         return self.first + slot * self.width
 
     def actions(self, slot: int, count: int) -> Offsets:
-        """[actions, N] where the numbers of a decision are stored."""
+        """Indices [actions, N] of the numbers of a decision."""
         return self.at(slot) + np.arange(count)[:, None] * self.width
 
 
 def hand_rows(game: HoldemGame, player: int) -> dict[tuple[int, int], HandRows]:
-    """By streets since the start and texture of the boards: of every decision of the game."""
+    """Return the rows of all decisions of the game, by the number of streets before and the texture of the boards."""
     rows_by_texture: dict[tuple[int, int], HandRows] = {}
-    among: dict[tuple[int, int], Offsets] = {}  # where hands of all boards of a street are among those of a texture
+    among: dict[tuple[int, int], Offsets] = {}  # positions of a street's hands among those of a texture
     copies = np.ones(1)
     for depth, (street, level) in enumerate(zip(game.streets, game.boards, strict=True)):
         hands = level.hands[player]
         widths = np.diff(hands.start)
         board = np.repeat(np.arange(len(widths)), widths)
-        place = np.arange(int(hands.start[-1])) - hands.start[board]
+        position = np.arange(int(hands.start[-1])) - hands.start[board]
         above = np.zeros(0, np.int64)
         if depth:
             parent = np.array([deal.parent for deal in game.deals[depth]], dtype=np.int64)
             copies = copies[parent] * np.diff(level.image)
-            map_start = hands.map_start[level.image[:-1]]  # of the board itself: its first image
+            map_start = hands.map_start[level.image[:-1]]  # map of the board itself: its first image
             over = game.boards[depth - 1].hands[player]
-            above = over.start[parent][board] + hands.map[map_start[board] + place]
-        count = np.where(place < hands.held[board], copies[board], 0.0)
+            above = over.start[parent][board] + hands.map[map_start[board] + position]
+        count = np.where(position < hands.counts[board], copies[board], 0.0)
         every = HandRows(
-            hands.storage[board] + place, widths[board], above, count, board, hands.decision[board], hands.number
+            hands.storage[board] + position, widths[board], above, count, board, hands.decision[board], hands.number
         )
         for texture in {decision.texture for decision in street.decisions}:
             if texture == EVERY_BOARD:
@@ -77,8 +77,8 @@ def hand_rows(game: HoldemGame, player: int) -> dict[tuple[int, int], HandRows]:
     return rows_by_texture
 
 
-def shares(numbers: Floats) -> Floats:
-    """[actions, N] strategies from numbers of which they are shares; even where all are zero."""
+def normalise(numbers: Floats) -> Floats:
+    """Return strategies [actions, N] by regret matching; uniform where no number is positive."""
     positive = np.maximum(numbers, 0.0)
     total = positive.sum(axis=0)
     return np.where(total > 0.0, positive / np.where(total > 0.0, total, 1.0), 1.0 / len(numbers))

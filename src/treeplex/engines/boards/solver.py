@@ -1,7 +1,7 @@
 """Hold'em spots on the CPU: streets times boards times rows of hands.
 
-One iteration is one pass per player, in turn. The opponent's strategy is added to its average while a pass goes down,
-as in Algorithm 1 of Tammelin (2014): player 0's average starts with its second strategy, player 1's with its first.
+One iteration is one pass per player, in turn. On its way down, a pass adds the opponent's strategy to its average,
+as in Algorithm 1 of Tammelin (2014). So player 0's average starts with its second strategy, player 1's with its first.
 """
 
 from __future__ import annotations
@@ -35,34 +35,34 @@ from treeplex.engines.protocol import Cost, Engine, Profile, Scheme, Stop, never
 from treeplex.tensors import Tensors, leaves
 from treeplex.updates.schedules import stretches
 
-LEARNING, PLAYING = 2.5, 1.75  # numbers read per action and hand by a pass that learns, and by one that does not
-PASS: Final = 13_000.0  # numbers read by a pass that hardly has a hand to look at
-OVERHEAD: Final = 350_000.0  # of one evaluation, in numbers read
+LEARNING, PLAYING = 2.5, 1.75  # numbers read per action and hand by a pass that learns, and by a pass that does not
+PASS: Final = 13_000.0  # fixed cost of a pass, in numbers read
+OVERHEAD: Final = 350_000.0  # fixed cost of one evaluation, in numbers read
 RATE: Final = 2.0e9  # numbers read per second and core; 1.5e9 on large flops to 2.8e9 on rivers
-ITERATIONS: Final = {"0.5%pot": 90, "0.1%pot": 200}  # of the default algorithm, on flops, turns and rivers
+ITERATIONS: Final = {"0.5%pot": 90, "0.1%pot": 200}  # iterations of the default algorithm, on flops, turns and rivers
 
 
 def board_cost(game: HoldemGame) -> Cost:
-    """Two passes per iteration, three per evaluation, four with rake."""
+    """Cost of two passes per iteration, and of three passes per evaluation, or four with rake."""
     numbers = float(sum(game.elements(player) for player in (0, 1)))
     passes = 3.0 if game.zero_sum else 4.0
     return Cost(2.0 * (PASS + LEARNING * numbers), OVERHEAD + passes * (PASS + PLAYING * numbers))
 
 
 def seconds_to_solve(game: HoldemGame, threads: int = 0) -> dict[str, float]:
-    """Seconds of a solve by exploitability: a guess within a factor of three, measured on one processor."""
+    """Estimate the seconds of a solve by exploitability, within a factor of three as measured on one processor."""
     numbers = float(sum(game.elements(player) for player in (0, 1)))
     each = seconds_per_iteration(numbers) / threads_for(game, threads)
     return {target: count * each for target, count in ITERATIONS.items()}
 
 
 def seconds_per_iteration(numbers: float) -> float:
-    """Seconds of an iteration on one thread; ``numbers``: actions times hands of all decisions."""
+    """Seconds of an iteration on one thread; ``numbers`` is actions times hands over all decisions."""
     return 2.0 * (PASS + LEARNING * numbers) / RATE
 
 
 class HoldemProfile(Profile):
-    """Both players' strategies on a spot, which passes evaluate wherever they are."""
+    """Both players' strategies on a spot. Passes evaluate them in the memory where they are."""
 
     game: HoldemGame
 
@@ -71,17 +71,17 @@ class HoldemProfile(Profile):
         return evaluate_passes(self.game, self.values)
 
     def value(self, player: int, mode: int) -> float:
-        """Chips that ``player`` takes of the pot on average, by its strategy or by its best response."""
+        """Average number of chips of the pot that ``player`` wins, by its strategy or by its best response."""
         return pot_shares(self.game, [(player, mode)], self.values([(player, mode)]))[0]
 
     @abstractmethod
     def values(self, passes: Passes) -> Floats:
-        """[passes, H] values of the hands of each pass's player at the root."""
+        """Return values [passes, H] at the root of the hands of each pass's player."""
 
     @property
     @abstractmethod
     def trunk(self) -> SpotProfile:
-        """At least the strategies of the first street, on the host."""
+        """Strategies on the host, at least those of the first street."""
 
 
 class SpotProfile(HoldemProfile):
@@ -108,7 +108,7 @@ class SpotProfile(HoldemProfile):
 
     @property
     def trunk(self) -> SpotProfile:
-        """Itself."""
+        """As ``HoldemProfile``: the whole profile."""
         return self
 
     def replace(self, arrays: Sources) -> SpotProfile:
@@ -128,7 +128,7 @@ class SpotEngine(Engine):
 
     @abstractmethod
     def part(self, scheme: Scheme, run: BoardRun | None = None) -> BoardPart:
-        """The tables and passes of the spot, or of a part of it."""
+        """Return the tables and passes of the spot, or of a part of it."""
 
     @property
     def cost(self) -> Cost:
@@ -144,7 +144,7 @@ class SpotEngine(Engine):
         check_scheme(scheme, self.storage)
 
     def tables(self, scheme: Scheme) -> Tables:
-        """As ``Engine``; locked decisions as they are locked."""
+        """As ``Engine``, with locked decisions written."""
         return self.part(scheme).tables()
 
     def nodes(self, scheme: Scheme, iterations: int) -> int:
@@ -152,7 +152,7 @@ class SpotEngine(Engine):
         return 2 * iterations * self.game.nodes
 
     def unpack(self, tensors: Mapping[str, Array], scheme: Scheme) -> Any:
-        """As ``Engine``: whichever backend packed them."""
+        """As ``Engine``, from either backend."""
         part = self.part(scheme)
         return part.restore(part.unpacked(tensors, "state"))
 

@@ -1,4 +1,4 @@
-"""What iterations learn on a hold'em spot, on the host: the layout of a checkpoint."""
+"""State of iterations on a hold'em spot, on the host: the layout of a checkpoint."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 HandLearners = tuple[HandLearner, HandLearner]
 
-MOST_ITERATIONS: Final = 10**8  # of a checkpoint: discounts of all of them are kept in memory
+MOST_ITERATIONS: Final = 10**8  # limit for checkpoints, since memory holds the discounts of all iterations
 
 
 class HandTables(NamedTuple):
-    """What the next iteration needs."""
+    """State that the next iteration needs."""
 
     learners: HandLearners
     iteration: int
@@ -38,7 +38,7 @@ class HandTables(NamedTuple):
 
 
 class DeviceHandTables(NamedTuple):
-    """The same on a GPU, with what iterates it there."""
+    """State on a GPU, with the part that iterates it there."""
 
     learners: HandLearners
     iteration: int
@@ -51,7 +51,7 @@ AnyTables = TypeVar("AnyTables", bound=Tables)
 
 
 def new_learners(game: HoldemGame, storage: str, scheme: Scheme) -> HandLearners:
-    """Both players before their first iteration."""
+    """Allocate both players' learners before the first iteration."""
     first, second = (_new_learner(game, storage, scheme, player) for player in (0, 1))
     return first, second
 
@@ -67,7 +67,7 @@ def _new_learner(game: HoldemGame, storage: str, scheme: Scheme, player: int) ->
 
 
 def _start(game: HoldemGame, player: int, rule: Rule, memory: Array) -> None:
-    """Write the memory of a rule before its first iteration: see ``RuleCalls`` for its places."""
+    """Write the memory of a rule before its first iteration: see ``RuleCalls`` for its layout."""
     constants, known = rule.constants_of(value_range(game, player)), hand_rows(game, player)
     for depth, street in enumerate(game.streets):
         storage = game.boards[depth].hands[player].storage
@@ -81,37 +81,37 @@ def _start(game: HoldemGame, player: int, rule: Rule, memory: Array) -> None:
 
 
 def value_range(game: HoldemGame, player: int) -> float:
-    """By how much counterfactual values of ``player`` may differ: both stacks and the pot, times all opponents' hands.
+    """Largest difference of counterfactual values of ``player``: both stacks and the pot, times all opponents' hands.
 
-    In chips of the spot's unit, with weights of order one, as passes compute them.
+    It is in chips of the spot's unit, with weights of order one, as passes compute values.
     """
     spot = game.spot
     return float(game.weights(1 - player).sum() * (spot.pot + 2.0 * spot.effective_stack) / spot.chip)
 
 
 def plays_apart(scheme: Scheme) -> bool:
-    """Is what is played kept beside regrets: predicted regrets, or the strategies of a rule that is called?"""
+    """Return whether play is stored apart from regrets: predicted regrets, or the strategies of a called rule."""
     return isinstance(scheme.rule, Rule) or scheme.rule.predict > 0.0
 
 
 def array_counts(scheme: Scheme) -> tuple[int, int, int]:
-    """Numbers per action and hand of ``HandLearner.regret``, ``average`` and ``predicted``."""
+    """Count of numbers per action and hand in ``HandLearner.regret``, ``average`` and ``predicted``."""
     rows = scheme.rule.memory if isinstance(scheme.rule, Rule) else 1
     return rows, 1, int(plays_apart(scheme))
 
 
 def numbers_beside(scheme: Scheme) -> int:
-    """Numbers that are kept per action and hand, beside a regret and a sum of strategies."""
+    """Count of numbers stored per action and hand besides a regret and a sum of strategies."""
     return sum(array_counts(scheme)) - 2
 
 
 def constants_of(game: HoldemGame, rule: Rule) -> tuple[Floats, Floats]:
-    """[C] The constants of a rule for either player."""
+    """Return the constants [C] of a rule for either player."""
     return rule.constants_of(value_range(game, 0)), rule.constants_of(value_range(game, 1))
 
 
 def calls_of(game: HoldemGame, scheme: Scheme) -> RuleCalls | None:
-    """What passes need of a rule that is called; None if none is."""
+    """Return the arrays of a rule that is called, for passes, or None if the rule is not called."""
     rule = scheme.rule
     if not isinstance(rule, Rule):
         return None
@@ -123,7 +123,7 @@ def calls_of(game: HoldemGame, scheme: Scheme) -> RuleCalls | None:
 
 
 def astray(rule: Rule, iteration: int) -> ParameterError:
-    """The error of a rule that has left what are not probabilities."""
+    """Return the error for a rule whose strategies are not probabilities."""
     return ParameterError(
         f"The rule '{rule.name}' must leave probabilities that add up to 1 in 'strategy': at some hand it does not, in"
         f" iteration {iteration:,}."
@@ -131,7 +131,7 @@ def astray(rule: Rule, iteration: int) -> ParameterError:
 
 
 def check_calls(calls: RuleCalls | None, scheme: Scheme, first: int, last: int) -> None:
-    """Reject a rule that has raised in iterations ``first`` to ``last``, or has left no probabilities."""
+    """Raise if a rule has raised in iterations ``first`` to ``last``, or its strategies are not probabilities."""
     rule = scheme.rule
     if calls is None or not isinstance(rule, Rule):
         return
@@ -144,7 +144,7 @@ def check_calls(calls: RuleCalls | None, scheme: Scheme, first: int, last: int) 
 
 
 def check_scheme(scheme: Scheme, storage: str) -> None:
-    """Reject what hold'em passes do not do: one per player in turn, averages of the strategies that are faced."""
+    """Reject schemes that passes do not support: they alternate, and average the strategies that are faced."""
     if isinstance(scheme.rule, Rule):
         scheme.rule.without_ranges("hold'em spots")
     if scheme.turns != ALTERNATING:
@@ -157,22 +157,22 @@ def check_scheme(scheme: Scheme, storage: str) -> None:
 
 
 def pass_rule(scheme: Scheme, *, prune: bool = True) -> PassRule:
-    """What passes need beside discounts and weights.
+    """Return the parameters of passes other than discounts and weights.
 
-    Predictions and rules that are called change also where nothing is gained: every hand of every free decision is
-    updated in every iteration, those that are never reached included.
+    Predictions and rules that are called change even if regrets do not. So every hand of every free decision is
+    updated in every iteration, including hands that are never reached.
     """
     predict = 0.0 if isinstance(scheme.rule, Rule) else scheme.rule.predict
     return PassRule(predict, prune and not plays_apart(scheme))
 
 
 def bounded_weight(scheme: Scheme, storage: str) -> Schedule:
-    """Averaging weights whose sums fit the precision of the computation."""
+    """Return averaging weights whose sums fit the precision of the computation."""
     return bounded(scheme.weight, np.dtype(STORAGES[storage].work).name)
 
 
 def schedules(scheme: Scheme, storage: str, last: int) -> Schedules:
-    """Discounts and weights of iterations 0 to ``last``."""
+    """Return discounts and weights of iterations 0 to ``last``."""
     t = np.arange(last + 1, dtype=np.float64)
     t[0] = 1.0  # there is no iteration 0; its numbers are never used
     one = np.ones_like(t)
@@ -181,13 +181,13 @@ def schedules(scheme: Scheme, storage: str, last: int) -> Schedules:
 
 
 def played_sources(learners: HandLearners, scheme: Scheme) -> Sources:
-    """What the next strategies are normalised from."""
+    """Return the numbers that the next strategies are normalised from."""
     first, second = (learner.predicted if plays_apart(scheme) else learner.regret for learner in learners)
     return Sources(first, second)
 
 
 def check_iterations(tables: HandTables) -> HandTables:
-    """Return the tables; raise ValueError if a regret is newer than the iteration, or there are too many iterations."""
+    """Return the tables. Raise ValueError if a regret is newer than the iteration, or the iteration is too large."""
     last = max(int(learner.last.max(initial=0)) for learner in tables.learners)
     if not last <= tables.iteration <= MOST_ITERATIONS:
         raise ValueError(f"its iteration is {tables.iteration:,}, and a regret is of iteration {last:,}")
@@ -195,24 +195,24 @@ def check_iterations(tables: HandTables) -> HandTables:
 
 
 def rescale(learners: HandLearners, factor: float, earlier: Earlier = ()) -> None:
-    """Convert averages to the unit of the next weights, in place; where numbers have a scale, it alone changes."""
+    """Convert averages to the unit of the next weights, in place. If numbers have scales, only these change."""
     if factor != 1.0:
         for sums in (*scaled_sums(learners), *earlier):
             np.multiply(sums, factor, out=sums)
 
 
 def scaled_sums(learners: HandLearners) -> list[Array]:
-    """What averages are rescaled by: themselves, or the scales of their decisions."""
+    """Return the arrays to multiply to rescale averages: the averages, or the scales of their decisions."""
     return [each.average_scale if len(each.average_scale) else each.average for each in learners]
 
 
 def sum_blocks(tables: HandTables) -> HandLearners:
-    """Learners with the sums over all iterations for averages."""
+    """Return learners whose averages are the sums over all iterations."""
     first, second = tables.learners
     averages = blocks.summed((first.average, second.average), tables.earlier, first.average.dtype)
     return first._replace(average=averages[0]), second._replace(average=averages[1])
 
 
 def saved_earlier(learners: HandLearners, tensors: Mapping[str, Array], name: str = "state") -> Earlier:
-    """Room for the sums over earlier blocks, if a checkpoint has them."""
+    """Allocate arrays for the sums over earlier blocks, if a checkpoint has them."""
     return blocks.saved_room([learner.average for learner in learners], tensors, name)

@@ -1,4 +1,4 @@
-"""Decisions of a subgame by node and by line, and the same cards with another betting tree."""
+"""Decisions of a subgame by node and by line, and a subgame's cards with another betting tree."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.engines.boards.boards import placed
+from treeplex.engines.boards.boards import lay_out_storage
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.streets import Decision, split_streets
 from treeplex.games.holdem.betting import CHANCE, DECISION, Action, BettingNode
@@ -15,20 +15,20 @@ from treeplex.games.holdem.classes import EVERY_BOARD
 
 
 def with_tree(game: HoldemGame, root: BettingNode) -> HoldemGame:
-    """The same cards and money with another betting tree."""
+    """Return a game with the same cards and chips but another betting tree."""
     streets = split_streets(root)
-    return replace(game, streets=streets, boards=placed(streets, game.boards[: len(streets)]), locks=())
+    return replace(game, streets=streets, boards=lay_out_storage(streets, game.boards[: len(streets)]), locks=())
 
 
 def by_node(game: HoldemGame) -> dict[int, tuple[int, Decision]]:
-    """The street and the record of every decision, by the identity of its node."""
+    """Return the street and the record of every decision, by the identity of its node."""
     return {id(each.node): (depth, each) for depth, street in enumerate(game.streets) for each in street.decisions}
 
 
 def decisions_by_line(game: HoldemGame) -> dict[tuple[Action, ...], tuple[int, Decision]]:
-    """All decisions by the actions that lead to them, with the number of streets dealt before.
+    """Return all decisions by the actions that lead to them, with the number of streets dealt before.
 
-    Cards do not matter, or only their classes where the spot tells these apart: then the line has a word for each.
+    Cards do not matter. If the spot distinguishes classes of cards, the line has a word for each class dealt.
     """
     known = {id(each.node): (depth, each) for depth, street in enumerate(game.streets) for each in street.decisions}
     decisions: dict[tuple[Action, ...], tuple[int, Decision]] = {}
@@ -45,7 +45,10 @@ def decisions_by_line(game: HoldemGame) -> dict[tuple[Action, ...], tuple[int, D
 
 
 def copy_rows(game: HoldemGame, numbers: Floats, of: HoldemGame, stored: Floats, player: int) -> None:
-    """What is stored for ``player`` in a game with the same cards, into ``numbers`` wherever line and actions agree."""
+    """Copy numbers ``stored`` for ``player`` in game ``of`` into ``numbers``, wherever line and actions agree.
+
+    Both games have the same cards.
+    """
     lines = decisions_by_line(of)
     for line, (depth, decision) in decisions_by_line(game).items():
         _, source = lines.get(line, (0, decision))

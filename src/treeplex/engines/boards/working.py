@@ -1,6 +1,6 @@
-"""The arrays that passes work in, beside regrets and averages: how large they are, and how they are made.
+"""Working arrays of passes, other than regrets and averages: their sizes and their allocation.
 
-Sizes are written once, here: what is allocated is what was counted before.
+Sizes are defined only here, so that the memory counted before a solve equals the memory allocated.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from treeplex.engines.boards.streets import Street, blocks_of
 from treeplex.kernels.vectors import LANES
 
 MOST_STREETS: Final = 3
-PART: Final = 6  # boards of the last street in a part, at most
+PART: Final = 6  # largest number of boards of the last street in a part
 
 Sizes = dict[str, tuple[tuple[int, ...], Any]]
 """Shape and type of each array."""
 
 
 class Shared(NamedTuple):
-    """Arrays that all threads work in: see ``Results``."""
+    """Arrays that all threads share: see ``Results``."""
 
-    found: Array
+    root_values: Array
     sums: Array
     entry: Array
-    kept: Array
+    board_reach: Array
     alive: Array
 
 
 def parts_of(boards: Sequence[Boards]) -> Offsets:
-    """Boards of the second street in parts of a few boards of the third, so that threads are done at the same time."""
+    """Cut boards of the second street into parts of a few boards of the third, so that threads finish together."""
     parts: list[tuple[int, int, int, int, int]] = []
     children: list[int] = boards[1].child.tolist() if len(boards) == MOST_STREETS else []
     for board, (begin, end) in enumerate(pairwise(children)):
@@ -46,19 +46,19 @@ def parts_of(boards: Sequence[Boards]) -> Offsets:
 
 
 def new_scratch(streets: Sequence[Street], boards: Sequence[Boards], depth: int, work: npt.DTypeLike) -> StreetScratch:
-    """Scratch arrays for one street and one thread."""
-    scratch = StreetScratch(**_made(_scratch(streets, boards, depth, work)))
+    """Allocate scratch arrays for one street and one thread."""
+    scratch = StreetScratch(**_allocate(_scratch(streets, boards, depth, work)))
     scratch.lanes[2 * LANES : 3 * LANES] = np.arange(LANES) * LANES
     return scratch
 
 
 def new_shared(streets: Sequence[Street], boards: Sequence[Boards], work: npt.DTypeLike) -> Shared:
-    """Arrays that threads share."""
-    return Shared(**_made(_shared(streets, boards, work)))
+    """Allocate the arrays that threads share."""
+    return Shared(**_allocate(_shared(streets, boards, work)))
 
 
 def working_bytes(streets: Sequence[Street], boards: Sequence[Boards], work: npt.DTypeLike, threads: int) -> int:
-    """What passes of ``threads`` threads work in, beside regrets and averages."""
+    """Bytes of the working arrays of ``threads`` threads, without regrets and averages."""
     depths = (len(streets) // 2, len(streets) - 1)
     count = threads if len(streets) > 1 else 1
     sizes = [_scratch(streets, boards, 0, work), _shared(streets, boards, work)]
@@ -81,7 +81,7 @@ def _scratch(streets: Sequence[Street], boards: Sequence[Boards], depth: int, wo
         "ahead": width * LANES,
         "square": 2 * LANES**2,
         "sums": ROWS_OF_SUMS * LANES,
-        "found": blocks_of(street) * width * LANES if last else 0,
+        "root_values": blocks_of(street) * width * LANES if last else 0,
         "entry": below * width * LANES if depth == 0 else 0,
     }
     return {name: ((size,), work) for name, size in numbers.items()} | {
@@ -95,16 +95,16 @@ def _scratch(streets: Sequence[Street], boards: Sequence[Boards], depth: int, wo
 
 def _shared(streets: Sequence[Street], boards: Sequence[Boards], work: npt.DTypeLike) -> Sizes:
     second = len(boards[1].child) - 1 if len(streets) > 1 else 0
-    found = blocks_of(streets[1]) * _widest(boards[1]) * LANES if second else 0
+    size = blocks_of(streets[1]) * _widest(boards[1]) * LANES if second else 0
     three = len(streets) == MOST_STREETS
     between = blocks_of(streets[2]) * _widest(boards[1]) * LANES if three else 0
-    rows, kept = (_rows(streets[1]), second) if three else (0, 0)
+    rows, count = (_rows(streets[1]), second) if three else (0, 0)
     return {
-        "found": ((second, found), work),
+        "root_values": ((second, size), work),
         "sums": ((len(parts_of(boards)), between), work),
-        "entry": ((kept, between), work),
-        "kept": ((kept, rows * _widest(boards[1]) if three else 0), work),
-        "alive": ((kept, rows), np.bool_),
+        "entry": ((count, between), work),
+        "board_reach": ((count, rows * _widest(boards[1]) if three else 0), work),
+        "alive": ((count, rows), np.bool_),
     }
 
 
@@ -116,7 +116,7 @@ def _widest(boards: Boards) -> int:
     return max(int(np.diff(hands.start).max()) for hands in boards.hands)
 
 
-def _made(sizes: Sizes) -> dict[str, Array]:
+def _allocate(sizes: Sizes) -> dict[str, Array]:
     return {name: aligned(int(np.prod(shape)), kind).reshape(shape) for name, (shape, kind) in sizes.items()}
 
 

@@ -15,8 +15,8 @@ from treeplex.arrays import Floats
 from treeplex.compile.memory import GIB, available
 from treeplex.engines.boards.arrays import (
     ALL_LOCKED,
-    BEST_KEPT,
-    VALUE_KEPT,
+    RECORD_BEST,
+    RECORD_VALUE,
     Locked,
     Playing,
     Sources,
@@ -57,7 +57,7 @@ class NodeValues:
         """Return the values of all actions of ``player``, in the layout of its strategy; the first call runs a pass."""
         with self._making:
             if (player, best) not in self._cache:
-                self._cache[player, best] = self._pass(player, BEST_KEPT if best else VALUE_KEPT)
+                self._cache[player, best] = self._pass(player, RECORD_BEST if best else RECORD_VALUE)
             return self._cache[player, best]
 
     def has_room(self, player: int, *, best: bool = False) -> bool:

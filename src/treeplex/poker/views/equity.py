@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats
-from treeplex.engines.boards.arrays import VALUE, VALUE_KEPT, Playing, Sources, no_learner, plain_rule
+from treeplex.engines.boards.arrays import RECORD_VALUE, VALUE, Playing, Sources, no_learner, plain_rule
 from treeplex.engines.boards.engine import engine
 from treeplex.engines.boards.game import HoldemGame, of_order_one
 from treeplex.engines.boards.locks import no_locks
@@ -54,7 +54,7 @@ class Equity:
         values, learners = np.zeros(game.elements(player), self._storage), list(self._playing.learners)
         learners[player] = learners[player]._replace(regret=values)
         playing = self._playing._replace(learners=(learners[0], learners[1]))
-        start, passes = self._start(position, player, reach, opponent), [(player, VALUE_KEPT, 0)]
+        start, passes = self._start(position, player, reach, opponent), [(player, RECORD_VALUE, 0)]
         engine(game, self._storage, self._threads).run(playing, plain_rule(), passes, None, start)
 
         def after(to: Position) -> Floats:
@@ -83,7 +83,7 @@ class Equity:
         """Return the winnings as fractions of the pot, by hand of the board that the user named."""
         game = self._game
         hands = game.boards[position.depth].hands[player]
-        begin, count = int(hands.start[position.board]), int(hands.held[position.board])
+        begin, count = int(hands.start[position.board]), int(hands.counts[position.board])
         stored = np.full(HANDS, np.nan)
         stored[hands.number[begin : begin + count]] = won[:count]
         named = stored[hand_numbers(HAND_CARDS // 4 * 4 + np.array(position.suits)[HAND_CARDS % 4])]

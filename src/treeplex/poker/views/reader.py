@@ -216,7 +216,7 @@ class Reader:
     def expand(self, rows: Floats, at: Position | PathStep, player: int, empty: float = 0.0) -> Floats:
         """Return rows over a stored board's hands as rows over the 1,326 hands of the board that the user named."""
         hands = self.game.boards[at.depth].hands[player]
-        begin, count = int(hands.start[at.board]), int(hands.held[at.board])
+        begin, count = int(hands.start[at.board]), int(hands.counts[at.board])
         stored = np.full((len(rows), HANDS), empty)
         stored[:, hands.number[begin : begin + count]] = rows[:, :count]
         return stored[:, hand_numbers(HAND_CARDS // 4 * 4 + np.array(at.suits)[HAND_CARDS % 4])]

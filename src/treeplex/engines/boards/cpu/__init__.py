@@ -1,1 +1,1 @@
-"""Compiled kernels of hold'em subgames: lanes of numbers side by side, streets, passes, hand strength."""
+"""Compiled kernels of hold'em subgames: chance nodes, terminals, streets, passes and their threads."""

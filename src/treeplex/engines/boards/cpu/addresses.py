@@ -1,11 +1,11 @@
-"""Arrays handed to kernels by address: one table of whole numbers instead of two hundred arrays.
+"""Arrays passed to kernels by address: one table of integers instead of two hundred arrays.
 
-Numba takes every array apart into seven numbers, wherever it is passed on; with all arrays of a subgame as arguments it
-compiles for half a minute. And it counts references to them, at counters that threads take away from each other. So a
-subgame is a table with one row per NamedTuple of ``boards.arrays``, three numbers per array: address, length, columns.
-Functions that work on numbers read the rows they need (``betting_at`` and so on); all around them pass on the table.
+Numba unpacks every array into seven numbers wherever it is passed on. With all arrays of a subgame as arguments it
+compiles for half a minute. It also counts references to arrays, and threads contend for these counters. So a subgame is
+a table with one row per NamedTuple of ``boards.arrays``, and three numbers per array: address, length, columns.
+Functions that work on numbers read the rows they need (``betting_at`` and so on). Their callers pass on the table.
 
-A table keeps no array alive: whoever makes one does. ``tabled`` checks that arrays are what kernels take them for.
+A table does not keep its arrays alive; the code that creates it must. ``write_row`` checks their types and shapes.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -42,7 +42,7 @@ COLUMNS: Final = WORDS * max(
 )
 
 WORK, STORED = "work", "stored"
-"""Types that a table is made for: of computations, and of regrets and averages."""
+"""Types that a table is built for: one of computations, one of regrets and averages."""
 
 _I2, _I1, _F2, _F1, _L2, _L1 = (
     ("int32", 2), ("int32", 1), ("float64", 2), ("float64", 1), ("int64", 2), ("int64", 1)
@@ -66,22 +66,22 @@ KINDS: Final[dict[type[Row], tuple[tuple[str, int], ...]]] = {
 
 WRITTEN: Final = (StreetScratch, PlayerArrays, Results, RuleCalls)
 READ: Final = ("source", "where", "locked", "start", "part", "passes", "rule", "chosen", "code", "constants")
-"""What kernels write to, and which arrays of these they only read."""
+"""NamedTuples that kernels write to, and names of their arrays that kernels only read."""
 
 ROWS: Final = (2 * LEVELS, 2 * LEVELS, LEVELS, LEVELS, 2, 1, 1, 1)
-"""How many rows of each there are, in the order of ``KINDS``."""
+"""Number of rows of each NamedTuple, in the order of ``KINDS``."""
 
 FIRST: Final = dict(zip(KINDS, np.cumsum((0, *ROWS)).tolist(), strict=False))
-"""The first row of each in a table."""
+"""First row of each NamedTuple in a table."""
 
 
 def new_table() -> Offsets:
-    """A table without arrays."""
+    """Return a table without arrays."""
     return np.zeros((sum(ROWS), COLUMNS), dtype=np.int64)
 
 
-def tabled(table: Offsets, row: int, arrays: Row, work: npt.DTypeLike, stored: npt.DTypeLike | None = None) -> None:
-    """Write addresses and shapes of a NamedTuple's arrays into its ``row`` of ``table``, counted from its first."""
+def write_row(table: Offsets, row: int, arrays: Row, work: npt.DTypeLike, stored: npt.DTypeLike | None = None) -> None:
+    """Write addresses and shapes of a NamedTuple's arrays into ``table``, at ``row`` from its first row."""
     names, kind_of = {WORK: work, STORED: stored}, type(arrays)
     words: list[int] = []
     for name, array, (kind, dimensions) in zip(arrays._fields, arrays, KINDS[kind_of], strict=True):
@@ -97,7 +97,7 @@ def tabled(table: Offsets, row: int, arrays: Row, work: npt.DTypeLike, stored: n
 
 
 def _reader(named: type[Row]) -> Callable[..., Any]:
-    """An instruction that reads a row of a table as the arrays of ``named``; they count no references."""
+    """Return an instruction that reads a row of a table as arrays of ``named``, without reference counts."""
 
     def read(typingctx, tables, row):
         element = {WORK: tables.types[1].dtype, STORED: tables.types[2].dtype}
@@ -115,13 +115,13 @@ def _reader(named: type[Row]) -> Callable[..., Any]:
             first = builder.mul(builder.add(at, word(FIRST[named])), word(COLUMNS))
             members = []
             for k, kind in enumerate(kinds):
-                places = [
+                words = [
                     builder.gep(table.data, [builder.add(first, word(WORDS * k + j))], source_etype=word)
                     for j in range(1 + kind.ndim)
                 ]
                 pointer = context.get_data_type(kind.dtype).as_pointer()
-                data = builder.load(builder.bitcast(places[0], pointer.as_pointer()), typ=pointer)
-                shape = [builder.load(place, typ=word) for place in places[1:]]
+                data = builder.load(builder.bitcast(words[0], pointer.as_pointer()), typ=pointer)
+                shape = [builder.load(address, typ=word) for address in words[1:]]
                 size = word(context.get_abi_sizeof(context.get_data_type(kind.dtype)))
                 strides = [size] if kind.ndim == 1 else [builder.mul(size, shape[1]), size]
                 array = context.make_array(kind)(context, builder)

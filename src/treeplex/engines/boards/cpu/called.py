@@ -14,19 +14,19 @@ from treeplex.updates.rules import positive_sum, share_out
 
 @callee
 def call(
-    calls: RuleCalls, player: PlayerArrays, step: Pass, start: int, number: int, actions: int, width: int, held: int,
+    calls: RuleCalls, player: PlayerArrays, step: Pass, start: int, number: int, actions: int, width: int, hands: int,
     values: Array,
 ) -> None:  # fmt: skip
-    """Update the strategies and the memory of all ``held`` hands of a decision but locked ones.
+    """Update the strategies and the memory of all ``hands`` hands of a decision except locked ones.
 
     ``values``: counterfactual values in chips, times the opponent's weights and the chance of the cards dealt since the
-    start: what the family learns from. Numbers of a hand are gathered as float64, and rounded to the storage when they
-    are put back. What a hand has played is what ``street`` normalises: uniform where all is zero.
+    start, as for rules of the family. Numbers of a hand are gathered as float64, and rounded to the storage when they
+    are written back. The strategy that a hand has played is normalised as in ``street``: uniform where all is zero.
     """
     player.last[number] = step.t
     rows, size, locked = calls.code[1], actions * width, player.where[number]
     strategy, memory, own = player.predicted[start:], player.regret[rows * start :], np.empty((2 + rows) * actions)
-    for h in range(held):
+    for h in range(hands):
         if calls.failed[0] >= 0 or calls.astray[0] > 0:
             return
         if locked >= 0 and is_locked(player.locked, locked, size, width, h):

@@ -11,7 +11,7 @@ from treeplex.kernels.jit import callee, inlined
 
 @inlined
 def is_locked(rows: Array, begin: Whole, size: int, width: int, h: int) -> bool:
-    """Has a hand a strategy among the rows of a decision with locked and free hands?"""
+    """Return whether a hand has a strategy in the rows of a decision with locked and free hands."""
     for k in range(begin + h, begin + size, width):  # noqa: SIM110 - compiled
         if rows[k] != 0:
             return True
@@ -19,8 +19,8 @@ def is_locked(rows: Array, begin: Whole, size: int, width: int, h: int) -> bool:
 
 
 @callee
-def hold(rows: Array, begin: Whole, size: int, width: int, target: Array) -> None:
-    """Write the strategies of locked hands where those of free hands are learned."""
+def write_locked(rows: Array, begin: Whole, size: int, width: int, target: Array) -> None:
+    """Write the strategies of locked hands into the array in which free hands learn."""
     for h in range(width):
         if is_locked(rows, begin, size, width, h):
             for k in range(h, size, width):
@@ -28,8 +28,8 @@ def hold(rows: Array, begin: Whole, size: int, width: int, target: Array) -> Non
 
 
 @callee
-def spare(rows: Array, begin: Whole, size: int, width: int, fresh: Array) -> None:
-    """Zero what locked hands would learn, so that it does not decide the scale of 16-bit numbers."""
+def clear_locked(rows: Array, begin: Whole, size: int, width: int, fresh: Array) -> None:
+    """Set new numbers of locked hands to zero, so that they do not affect the scale of 16-bit numbers."""
     for h in range(width):
         if is_locked(rows, begin, size, width, h):
             for k in range(h, size, width):
@@ -37,8 +37,8 @@ def spare(rows: Array, begin: Whole, size: int, width: int, fresh: Array) -> Non
 
 
 @callee
-def respond(rows: Array, begin: Whole, size: int, width: int, values: Array, expected: Array) -> None:
-    """The best action's value to each hand that is free; what the others play is expected already."""
+def write_best_free(rows: Array, begin: Whole, size: int, width: int, values: Array, expected: Array) -> None:
+    """Write the best action's value for each free hand into ``expected``, which has the values of locked hands."""
     for h in range(width):
         if not is_locked(rows, begin, size, width, h):
             expected[h] = values[h]

@@ -2,14 +2,15 @@
 
 A pass goes down the first street, through every board dealt on the next ones, and up again. Threads share the work:
 
-- two streets: tiles of boards, each by itself;
-- three: boards of the second street, down; then parts of them, which are a few boards of the last street each. Whoever
-  finishes the last part of a board adds its parts up, and takes the board up.
+- With two streets, a task is a tile of a board.
+- With three streets, threads first go down boards of the second street. Then a task is a part of such a board, which is
+  a few boards of the last street. The thread that finishes the last part of a board adds its parts, and goes up the
+  board.
 
-Then chance nodes of the first street: every thread sums over boards for some hands. All sums are in a fixed order, and
-in float64 where they are long, so the number of threads changes no bit.
+At chance nodes of the first street, every thread then sums over boards for some hands. All sums are in a fixed order,
+and in float64 if they are long, so results do not depend on the number of threads.
 
-A pass may be run in three phases, so that boards of the second street may be somewhere else: ``engines.boards.cut``.
+A pass may be run in three phases, so that other processes can have boards of the second street: ``engines.boards.cut``.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from treeplex.engines.boards.cpu.chance import (
     width_of,
 )
 from treeplex.engines.boards.cpu.street import ascend, descend, fetch_last
-from treeplex.engines.boards.cpu.tasks import announce, await_board, claim, finished
+from treeplex.engines.boards.cpu.tasks import announce, await_board, claim, finish_part
 from treeplex.engines.boards.cpu.terminals import settle
 from treeplex.kernels.jit import callee, inlined, kernel
 from treeplex.kernels.threads.barrier import await_all, barrier, leave_run, linger
@@ -42,7 +43,7 @@ from treeplex.kernels.vectors import LANES, load, spread, store
 
 @callee
 def _begin(tables: PassArrays, player: int) -> None:
-    """The reach row of the root: the opponent's weights."""
+    """Fill the reach row of the root with the opponent's weights."""
     scratch, start = scratch_at(tables, 0), player_at(tables, 1 - player).start
     for h in range(len(start)):
         scratch.reach[h] = start[h]
@@ -50,10 +51,10 @@ def _begin(tables: PassArrays, player: int) -> None:
 
 
 @callee
-def _clear(tables: PassArrays, place: BoardPath, part: int, player: int) -> None:
-    """Value rows of a tile before its terminals are settled."""
-    betting, scratch = betting_at(tables, 2 * place.level + player), scratch_at(tables, place.level)
-    width = width_of(hands_at(tables, 2 * place.level + player), place.board)
+def _clear(tables: PassArrays, path: BoardPath, part: int, player: int) -> None:
+    """Clear the value rows of a tile before its terminals are settled."""
+    betting, scratch = betting_at(tables, 2 * path.level + player), scratch_at(tables, path.level)
+    width = width_of(hands_at(tables, 2 * path.level + player), path.board)
     roots = betting.tile[part + 1, layout.ROOT] - betting.tile[part, layout.ROOT]
     rows = roots + betting.tile[part + 1, layout.OWN_SLOT] - betting.tile[part, layout.OWN_SLOT]
     nothing = spread(scratch.value.dtype.type(0.0))
@@ -62,25 +63,25 @@ def _clear(tables: PassArrays, place: BoardPath, part: int, player: int) -> None
 
 
 @callee
-def _copy_rows(tables: PassArrays, place: BoardPath, part: int, player: int) -> None:
-    """All rows of a tile, if its board is that of the snapshot."""
-    kept = results_at(tables, 0)
-    if kept.chosen[0] != place.level or kept.chosen[1] != place.board:
+def _copy_rows(tables: PassArrays, path: BoardPath, part: int, player: int) -> None:
+    """Copy all rows of a tile if its board is that of the snapshot."""
+    snapshot = results_at(tables, 0)
+    if snapshot.chosen[0] != path.level or snapshot.chosen[1] != path.board:
         return
-    tile, scratch = betting_at(tables, 2 * place.level + player).tile, scratch_at(tables, place.level)
+    tile, scratch = betting_at(tables, 2 * path.level + player).tile, scratch_at(tables, path.level)
     width, wide = (
-        width_of(hands_at(tables, 2 * place.level + player), place.board),
-        width_of(hands_at(tables, 2 * place.level + 1 - player), place.board),
+        width_of(hands_at(tables, 2 * path.level + player), path.board),
+        width_of(hands_at(tables, 2 * path.level + 1 - player), path.board),
     )
     roots = tile[part + 1, layout.ROOT] - tile[part, layout.ROOT]
     row = np.int64(tile[part, layout.ROOT] + tile[part, layout.OWN_SLOT]) * width
     rows = roots + tile[part + 1, layout.OWN_SLOT] - tile[part, layout.OWN_SLOT]
     for k in range(rows * width):
-        kept.value[row + k] = scratch.value[k]
+        snapshot.value[row + k] = scratch.value[k]
     row = np.int64(tile[part, layout.ROOT] + tile[part, layout.OPPONENT_SLOT]) * wide
     rows = roots + tile[part + 1, layout.OPPONENT_SLOT] - tile[part, layout.OPPONENT_SLOT]
     for k in range(rows * wide):
-        kept.reach[row + k] = scratch.reach[k]
+        snapshot.reach[row + k] = scratch.reach[k]
 
 
 @callee
@@ -88,9 +89,9 @@ def _tile(
     tables: PassArrays, leaf: BoardPath, part: int, chance: float, rule: PassRule, step: Pass, out: Array, entry: Array,
     alive: Array,
 ) -> None:  # fmt: skip
-    """Down and up one tile of a board of the last street, if its roots are open there."""
-    wanted = betting_at(tables, 2 * leaf.level + step.player).tile[part, layout.BOARDS]
-    if not is_open(wanted, boards_at(tables, leaf.level).texture[leaf.board]):
+    """Go down and up one tile of a board of the last street, if its roots are open there."""
+    open_on = betting_at(tables, 2 * leaf.level + step.player).tile[part, layout.BOARDS]
+    if not is_open(open_on, boards_at(tables, leaf.level).texture[leaf.board]):
         return
     enter(tables, leaf, part, chance, step.player, entry, alive)
     descend(tables, leaf, part, rule, step)
@@ -103,79 +104,81 @@ def _tile(
 
 
 @callee
-def _down(tables: PassArrays, place: BoardPath, chance: float, rule: PassRule, step: Pass) -> None:
-    """Down a board of the second street; its reach rows are put where all threads find them."""
+def _down(tables: PassArrays, path: BoardPath, chance: float, rule: PassRule, step: Pass) -> None:
+    """Go down a board of the second street. Its reach rows are stored in arrays that all threads share."""
     top, scratch, results = scratch_at(tables, 0), scratch_at(tables, 1), results_at(tables, 0)
     nil: Any = np.int64(0)
     last: Any = np.int64(2)
-    enter(tables, place, nil, chance, step.player, top.entry, top.alive)
-    descend(tables, place, nil, rule, step)
-    open_street(tables, place, last, step.player, results.entry[place.board])
+    enter(tables, path, nil, chance, step.player, top.entry, top.alive)
+    descend(tables, path, nil, rule, step)
+    open_street(tables, path, last, step.player, results.entry[path.board])
     for k in range(0, len(scratch.reach), LANES):
-        store(results.kept[place.board], k, load(scratch.reach, k))
+        store(results.board_reach[path.board], k, load(scratch.reach, k))
     for row in range(len(scratch.alive)):
-        results.alive[place.board, row] = scratch.alive[row]
+        results.alive[path.board, row] = scratch.alive[row]
 
 
 @callee
-def _up(tables: PassArrays, place: BoardPath, first: int, stop: int, rule: PassRule, step: Pass, held: bool) -> None:
-    """Up a board of the second street, whose parts are done; unless ``held``, its reach rows are fetched again."""
+def _up(
+    tables: PassArrays, path: BoardPath, first: int, stop: int, rule: PassRule, step: Pass, in_scratch: bool
+) -> None:
+    """Go up a board of the second street whose parts are done. Unless ``in_scratch``, first reload its reach rows."""
     scratch, results = scratch_at(tables, 1), results_at(tables, 0)
     nil: Any = np.int64(0)
-    if not held:
+    if not in_scratch:
         for k in range(0, len(scratch.reach), LANES):
-            store(scratch.reach, k, load(results.kept[place.board], k))
+            store(scratch.reach, k, load(results.board_reach[path.board], k))
         for row in range(len(scratch.alive)):
-            scratch.alive[row] = results.alive[place.board, row]
-    _clear(tables, place, nil, step.player)
-    settle(tables, place, nil, step.player)
-    add_parts(tables, place.board, first, stop, step.player)
-    ascend(tables, place, nil, rule, step)
-    leave(tables, place, nil, step.player, results.found[place.board])
-    _copy_rows(tables, place, nil, step.player)
+            scratch.alive[row] = results.alive[path.board, row]
+    _clear(tables, path, nil, step.player)
+    settle(tables, path, nil, step.player)
+    add_parts(tables, path.board, first, stop, step.player)
+    ascend(tables, path, nil, rule, step)
+    leave(tables, path, nil, step.player, results.root_values[path.board])
+    _copy_rows(tables, path, nil, step.player)
 
 
 @inlined
 def _last_boards(tables: PassArrays, chance: float, rule: PassRule, step: Pass, worker: PassWorker, n: int) -> None:
-    """Boards of two streets: the tiles of the last one that this thread gets in pass ``n``."""
+    """Run the tiles of the last of two streets that this thread claims in pass ``n``."""
     results, top = results_at(tables, 0), scratch_at(tables, 0)
-    found, sync = results.found, results.sync
+    root_values, sync = results.root_values, results.sync
     threads: Any = np.int64(worker.threads)
-    nil: Any = np.int64(0)  # literals would compile everything below a second time
+    nil: Any = np.int64(0)  # with literals, Numba would compile everything below a second time
     last: Any = np.int64(2)
     tiles = len(betting_at(tables, 2 * last + step.player).tile) - 1
-    tasks = len(found) * tiles
+    tasks = len(root_values) * tiles
     for k in range(threads):
         for task in range((worker.thread + k) % threads, tasks, threads):
-            if claim(sync, len(found), task, tasks, threads, n):
-                board, tile = task % len(found), task // len(found)
+            if claim(sync, len(root_values), task, tasks, threads, n):
+                board, tile = task % len(root_values), task // len(root_values)
                 leaf = BoardPath(last, board, nil, nil)
-                _tile(tables, leaf, tile, chance, rule, step, found[board], top.entry, top.alive)
+                _tile(tables, leaf, tile, chance, rule, step, root_values[board], top.entry, top.alive)
 
 
 @inlined
 def _two_streets(
     tables: PassArrays, chances: tuple[float, float], rule: PassRule, step: Pass, worker: PassWorker, n: int
 ) -> bool:
-    """Boards of the second of three streets and all below them, as this thread gets them in pass ``n``.
+    """Run boards of the second of three streets, and the boards below that this thread claims in pass ``n``.
 
-    False if another thread has failed.
+    Return False if another thread has failed.
     """
     results, below = results_at(tables, 0), scratch_at(tables, 2)
-    found, parts, sync = results.found, results.part, results.sync
+    root_values, parts, sync = results.root_values, results.part, results.sync
     threads: Any = np.int64(worker.threads)
     nil: Any = np.int64(0)
     one: Any = np.int64(1)
     last: Any = np.int64(2)
     tiles = len(betting_at(tables, 2 * last + step.player).tile) - 1
-    held = -one
-    for board in range(worker.thread, len(found), threads):
+    current = -one
+    for board in range(worker.thread, len(root_values), threads):
         _down(tables, BoardPath(one, board, nil, nil), chances[0], rule, step)
         announce(sync, board)
-        held = board
+        current = board
     for k in range(threads):
         for part in range((worker.thread + k) % threads, len(parts), threads):
-            if not claim(sync, len(found), part, len(parts), threads, n):
+            if not claim(sync, len(root_values), part, len(parts), threads, n):
                 continue
             board, first, stop = parts[part, layout.BOARD], parts[part, layout.FIRST], parts[part, layout.STOP]
             if not await_board(sync, board, n):
@@ -185,17 +188,17 @@ def _two_streets(
             for river in range(parts[part, layout.RIVER], parts[part, layout.RIVER_END]):
                 leaf = BoardPath(last, river, one, board)
                 for tile in range(tiles):
-                    _tile(tables, leaf, tile, chances[1], rule, step, below.found, entry, alive)
-                collect(tables, leaf, step.player, below.found, sums)
-            if finished(sync, board, stop - first):
-                _up(tables, BoardPath(one, board, nil, nil), first, stop, rule, step, held == board)
-                held = board
+                    _tile(tables, leaf, tile, chances[1], rule, step, below.root_values, entry, alive)
+                collect(tables, leaf, step.player, below.root_values, sums)
+            if finish_part(sync, board, stop - first):
+                _up(tables, BoardPath(one, board, nil, nil), first, stop, rule, step, current == board)
+                current = board
     return True
 
 
 @inlined
 def _passes(tables: PassArrays, streets: int, chances: tuple[float, float], worker: PassWorker) -> bool:
-    """One pass after the other; False if another thread has failed."""
+    """Run one pass after the other. Return False if another thread has failed."""
     results = results_at(tables, 0)
     values, passes = results.values, results.passes
     rule = PassRule(results.rule[0], results.rule[1] > 0.0)
@@ -215,7 +218,7 @@ def _passes(tables: PassArrays, streets: int, chances: tuple[float, float], work
                 open_street(tables, root, one, step.player, top.entry)
         if not barrier(sync, threads):
             return False
-        if down and worker.thread == 0:  # while the others begin with the boards
+        if down and worker.thread == 0:  # while other threads begin with the boards
             _clear(tables, root, nil, step.player)
             settle(tables, root, nil, step.player)
         if below_it and streets == 2:
@@ -240,10 +243,11 @@ def _passes(tables: PassArrays, streets: int, chances: tuple[float, float], work
 
 @kernel
 def run_passes(tables: PassArrays, streets: int, chances: tuple[float, float], worker: PassWorker) -> None:
-    """Passes from the root, one for each row of ``Results.passes``: who learns, mode, iteration.
+    """Run passes from the root, one for each row of ``Results.passes``: learner, mode, iteration, phase.
 
-    Levels are first, middle and last street; those that are not played are repeated. Learners, scratch arrays and
-    results are modified in place. Threads but the first wait a moment for more to do, as tables say then.
+    Levels are the first, middle and last street. With fewer than three streets, some are repeated. Learners, scratch
+    arrays and results are modified in place. All threads but the first then wait for another run for a short time,
+    and read its arrays from the tables.
     """
     more = True
     while more:

@@ -1,6 +1,6 @@
 """One street on one board: down through the opponent's decisions, up through the learner's decisions.
 
-Numbers are stored as float64, float32 or int16 with one scale per decision, and computed in the precision of the
+Numbers are stored as float64, float32, or int16 with one scale per decision. They are computed in the precision of the
 scratch arrays (float32 for int16), 16 hands at a time (``vectors``). No fastmath. One thread.
 """
 
@@ -22,14 +22,14 @@ from treeplex.engines.boards.arrays import (
 )
 from treeplex.engines.boards.cpu.addresses import betting_at, calls_at, hands_at, player_at, schedules_at, scratch_at
 from treeplex.engines.boards.cpu.called import call
-from treeplex.engines.boards.cpu.locked import hold, respond, spare
+from treeplex.engines.boards.cpu.locked import clear_locked, write_best_free, write_locked
 from treeplex.kernels.jit import callee, inlined
 from treeplex.kernels.vectors import LANES, is_whole, larger, load, prefetch, some, spread, store, where
 from treeplex.updates.rules import decayed, matched
 from treeplex.updates.storage import AVERAGE, REGRET, dither_seed, pack
 
-DISTANCE = 2048  # numbers between what is computed and what is fetched from memory meanwhile
-TINY = 1e-30  # sums of regrets or averages up to here count as none: dividing by them might overflow
+DISTANCE = 2048  # number of elements by which prefetches are ahead of the computation
+TINY = 1e-30  # sums of regrets or averages up to here count as zero, since dividing by them might overflow
 
 
 @inlined
@@ -37,10 +37,11 @@ def _play(
     player: PlayerArrays, t: int, start: int, shift: int, number: int, actions: int, width: int,
     scratch: StreetScratch, above: Whole, first: Whole, iteration_weight: float,
 ) -> None:  # fmt: skip
-    """Reach of a decision's actions: reach above times shares of regret cut at zero, even where none is positive.
+    """Fill the reach of a decision's actions: the reach above times the strategy, by regret matching.
 
-    Each number is multiplied by reach / sum, so a share may be off by one rounding, but zero stays zero. The
-    iteration's weight times reach is added to the average. Rows with a number that is not zero are marked as alive.
+    Where no regret is positive, the strategy is uniform. Each positive number is multiplied by reach / sum, so a
+    probability may be off by one rounding, but zero stays zero. The iteration's weight times reach is added to the
+    average. Rows with a nonzero number are marked as alive.
     """
     reach, fresh, source, average = scratch.reach, scratch.node, player.source, player.average
     kind = reach.dtype.type
@@ -61,7 +62,7 @@ def _play(
             prefetch(source, start + k + DISTANCE)
             prefetch(average, start + k + DISTANCE)
             store(reach, first * width + k, x)
-            scratch.alive[first + a] |= some(x != zero)  # not ``if``: processors cannot guess it
+            scratch.alive[first + a] |= some(x != zero)  # not ``if``, which processors cannot predict
             if remember:
                 if compact:
                     store(fresh, k, load(average, start + k) * unit + weight * x)
@@ -80,23 +81,23 @@ def _keep(
     size: int,
     width: int,
     fresh: Array,
-    kept: Array,
+    stored: Array,
     scale: Array,
     seed: Whole,
 ) -> None:
-    """In 16 bits put away the ``fresh`` numbers of a decision; locked hands keep their strategies."""
-    locked, rows = player.where[number], kept[start : start + size]
-    if is_whole(kept):
+    """Store the ``fresh`` numbers of a decision if they have 16 bits. Locked hands keep their strategies."""
+    locked, rows = player.where[number], stored[start : start + size]
+    if is_whole(stored):
         if locked >= 0:
-            spare(player.locked, locked, size, width, fresh)
+            clear_locked(player.locked, locked, size, width, fresh)
         scale[number] = pack(fresh[:size], rows, seed)
     if locked >= 0:
-        hold(player.locked, locked, size, width, rows)
+        write_locked(player.locked, locked, size, width, rows)
 
 
 @inlined
 def _expect(source: Array, start: int, actions: int, width: int, values: Array, expected: Array) -> None:
-    """The value of the strategy to each hand: values weighted by ``source``."""
+    """Compute the value of the strategy to each hand: ``values`` weighted by ``source``."""
     kind = values.dtype.type
     zero, one, tiny, even = spread(kind(0.0)), spread(kind(1.0)), spread(kind(TINY)), spread(kind(1.0) / kind(actions))
     for h in range(0, width, LANES):
@@ -112,7 +113,7 @@ def _expect(source: Array, start: int, actions: int, width: int, values: Array, 
 
 @inlined
 def _choose(actions: int, width: int, values: Array, expected: Array) -> None:
-    """The best action's value to each hand."""
+    """Compute the best action's value to each hand."""
     for h in range(0, width, LANES):
         best = load(values, h)
         for a in range(1, actions):
@@ -121,22 +122,22 @@ def _choose(actions: int, width: int, values: Array, expected: Array) -> None:
 
 
 @callee
-def fetch_last(tables: PassArrays, place: BoardPath, part: int, step: Pass) -> None:
-    """Have the numbers that ``ascend`` begins with brought from memory."""
-    betting, hands = betting_at(tables, 2 * place.level + step.player), hands_at(tables, 2 * place.level + step.player)
-    player, width = player_at(tables, step.player), hands.start[place.board + 1] - hands.start[place.board]
-    last = hands.storage[place.board] + np.int64(betting.tile[part + 1, layout.OWN_SLOT]) * width
+def fetch_last(tables: PassArrays, path: BoardPath, part: int, step: Pass) -> None:
+    """Prefetch the numbers that ``ascend`` reads first."""
+    betting, hands = betting_at(tables, 2 * path.level + step.player), hands_at(tables, 2 * path.level + step.player)
+    player, width = player_at(tables, step.player), hands.start[path.board + 1] - hands.start[path.board]
+    last = hands.storage[path.board] + np.int64(betting.tile[part + 1, layout.OWN_SLOT]) * width
     for k in range(last - DISTANCE, last, LANES):
         prefetch(player.source, k)
 
 
 @callee
-def descend(tables: PassArrays, place: BoardPath, part: int, rule: PassRule, step: Pass) -> None:
-    """Reach rows of a tile from those of its street roots, which are given; the opponent's average is kept on the way.
+def descend(tables: PassArrays, path: BoardPath, part: int, rule: PassRule, step: Pass) -> None:
+    """Fill reach rows of a tile from those of its street roots, and update the opponent's average.
 
-    Rows that are zero for every hand are marked, and nothing below them is touched.
+    Rows that are zero for every hand are marked, and nothing below them is read or written.
     """
-    level, board, opponent = place.level, place.board, 1 - step.player
+    level, board, opponent = path.level, path.board, 1 - step.player
     betting, hands = betting_at(tables, 2 * level + step.player), hands_at(tables, 2 * level + opponent)
     scratch, player = scratch_at(tables, level), player_at(tables, opponent)
     width = hands.start[board + 1] - hands.start[board]
@@ -156,9 +157,9 @@ def descend(tables: PassArrays, place: BoardPath, part: int, rule: PassRule, ste
 
 
 @callee
-def ascend(tables: PassArrays, place: BoardPath, part: int, rule: PassRule, step: Pass) -> None:
-    """Value rows from the last decisions up to the street roots, and what the learner learns on the way."""
-    level, board = place.level, place.board
+def ascend(tables: PassArrays, path: BoardPath, part: int, rule: PassRule, step: Pass) -> None:
+    """Fill value rows from the last decisions up to the street roots, and update the learner's regrets."""
+    level, board = path.level, path.board
     betting, hands = betting_at(tables, 2 * level + step.player), hands_at(tables, 2 * level + step.player)
     scratch, player = scratch_at(tables, level), player_at(tables, step.player)
     width = hands.start[board + 1] - hands.start[board]
@@ -177,33 +178,33 @@ def ascend(tables: PassArrays, place: BoardPath, part: int, rule: PassRule, step
         above = np.int64(nodes[n, layout.ABOVE]) * width
         parent, expected = scratch.value[above : above + width], scratch.total
         locked = player.where[number]
-        best = step.mode in (layout.BEST, layout.BEST_KEPT)
+        best = step.mode in (layout.BEST, layout.RECORD_BEST)
         if best and locked == layout.FREE:
             _choose(actions, width, values, expected)
         else:
             _expect(player.source, start, actions, width, values, expected)
             if best and locked >= 0:
-                respond(player.locked, locked, size, width, values, expected)
+                write_best_free(player.locked, locked, size, width, values, expected)
         for h in range(0, width, LANES):
             store(parent, h, load(parent, h) + load(expected, h))
         if step.mode == layout.UPDATE and locked != layout.ALL_LOCKED:
             if calls_at(tables, 0).code[0] != 0:
-                call(calls_at(tables, 0), player, step, start, number, actions, width, hands.held[board], values)
+                call(calls_at(tables, 0), player, step, start, number, actions, width, hands.counts[board], values)
                 continue
             shift = hands.shift[board]
             _learn(
                 player, rule, schedules, step.t, lowest, start, shift, number, actions, width, values, scratch, locked
             )
-        if step.mode >= layout.BEST_KEPT:
+        if step.mode >= layout.RECORD_BEST:
             _record(player.regret, start, size, values)
 
 
 @inlined
-def _record(kept: Array, start: int, size: int, values: Array) -> None:
-    """Keep the values of a decision's actions; 16 bits cannot hold them."""
-    if not is_whole(kept):
+def _record(stored: Array, start: int, size: int, values: Array) -> None:
+    """Store the values of a decision's actions, except in 16 bits, which do not suffice for values."""
+    if not is_whole(stored):
         for k in range(0, size, LANES):
-            store(kept, start + k, load(values, k))
+            store(stored, start + k, load(values, k))
 
 
 @inlined
@@ -211,7 +212,7 @@ def _learn(
     player: PlayerArrays, rule: PassRule, schedules: Schedules, t: int, lowest: int, start: int, shift: int,
     number: int, actions: int, width: int, values: Array, scratch: StreetScratch, locked: Whole,
 ) -> None:  # fmt: skip
-    """R(a) <- d R(a) + v(a) - v, with all discounts d since the last update."""
+    """Update R(a) <- d R(a) + v(a) - v, with the product d of all discounts since the last update."""
     kind = values.dtype.type
     up, down = 1.0, 1.0
     for k in range(player.last[number], t):
@@ -244,4 +245,4 @@ def _learn(
     seed = dither_seed(start + shift, t, REGRET)
     _keep(player, number, start, size, width, fresh, regret, player.regret_scale, seed)
     if locked >= 0 and rule.predict > 0.0:
-        hold(player.locked, locked, size, width, predicted[start : start + size])
+        write_locked(player.locked, locked, size, width, predicted[start : start + size])

@@ -1,4 +1,4 @@
-"""Sums over all boards and hands of a street that growth weighs: regrets of a decision, and what an action gains.
+"""Sums over all boards and hands of a street, for growth: regrets of a decision, and gains of an action.
 
 Numbers of any floating-point storage, sums in float64 in the order of the hands. One thread; no fastmath.
 """
@@ -19,9 +19,10 @@ from treeplex.kernels.jit import kernel
 def regret_squares(
     regret: npt.NDArray[Any], first: Offsets, width: Offsets, boards: Floats, left: Floats, slot: int, actions: int,
 ) -> float:  # fmt: skip
-    """Of one decision: the sum of all squared positive regrets.
+    """Return the sum of all squared positive regrets of one decision.
 
-    ``first``, ``width``, ``boards`` [N]: see ``rows.HandRows``. ``left`` [N]: what is left of a positive regret by now.
+    ``first``, ``width``, ``boards`` [N]: see ``rows.HandRows``. ``left`` [N]: factor of a positive regret, by discounts
+    since its last update.
     """
     squares = 0.0
     for n in range(len(first)):
@@ -41,7 +42,7 @@ def excess(
     values: npt.NDArray[Any], first: Offsets, width: Offsets, boards: Floats, slot: int,
     inside: npt.NDArray[np.bool_], gains: Floats,
 ) -> None:  # fmt: skip
-    """Of one decision: by how much each action is better than all actions ``inside``, summed over hands, in place."""
+    """Fill ``gains``: advantage of each action of a decision over all actions ``inside``, summed over hands."""
     gains[:] = 0.0
     for n in range(len(first)):
         if boards[n] == 0.0:

@@ -1,12 +1,12 @@
-"""Terminals of one street on one board: what every hand of the learner wins against the opponent's reach.
+"""Terminals of one street on one board: winnings of every hand of the learner against the opponent's reach.
 
-16 reach rows lie side by side (``vectors``), so one sweep from the weakest hand to the strongest serves all of them.
+16 reach rows are interleaved (``vectors``), so one sweep from the weakest hand to the strongest serves all of them.
 For each lane and each of our hands, with sums over hands of the opponent that have no card in common with ours:
 
     ahead = weaker - stronger = weaker + (weaker + equal) - all        showdowns
-    all + our own hand, which both cards' sums have taken off          folds
+    all + our own hand, which both cards' sums have subtracted         folds
 
-Hands that meet ours are those that are dealt, less those with our first and those with our second card.
+Hands that can be dealt with ours are all hands, less those with our first card and those with our second card.
 No fastmath: every lane adds in the order of the hands. One thread.
 """
 
@@ -26,9 +26,9 @@ SQUARE = LANES * LANES
 
 
 @callee
-def settle(tables: PassArrays, place: BoardPath, part: int, player: int) -> None:
+def settle(tables: PassArrays, path: BoardPath, part: int, player: int) -> None:
     """Add the values of terminals to the learner's value rows, 16 reach rows at a time."""
-    level, board = place.level, place.board
+    level, board = path.level, path.board
     betting, boards = betting_at(tables, 2 * level + player), boards_at(tables, level)
     mine, theirs = hands_at(tables, 2 * level + player), hands_at(tables, 2 * level + 1 - player)
     scratch = scratch_at(tables, level)
@@ -70,10 +70,10 @@ def _settle_lanes(
 def _sweep(
     boards: BoardIndex, mine: Hands, theirs: Hands, board: int, player: int, shows: bool, scratch: StreetScratch
 ) -> Any:
-    """From the weakest group of hands to the strongest: ``ahead`` gets what is weaker, and what is not stronger.
+    """Sweep from the weakest group of hands to the strongest, and fill ``ahead``: weaker hands plus not stronger ones.
 
-    Returns what the opponent holds in all, and leaves what it holds with each card in ``sums``. Without showdowns all
-    of its hands are one group.
+    Return the opponent's total reach, and leave its reach with each card in ``sums``. Without showdowns all of its
+    hands are one group.
     """
     ours, start, ahead, sums = mine.start[board], theirs.start[board], scratch.ahead, scratch.sums
     whole = spread(sums.dtype.type(0.0))
@@ -81,7 +81,7 @@ def _sweep(
     last = np.int64(boards.group_start[board + 1]) if shows else np.int64(1)
     i = j = np.int64(0)
     while group < last:
-        end, stop = np.int64(0), np.int64(theirs.held[board])
+        end, stop = np.int64(0), np.int64(theirs.counts[board])
         if shows:
             end, stop = np.int64(boards.group[group, player]), np.int64(boards.group[group, 1 - player])
         for k in range(i, end):
@@ -105,8 +105,8 @@ def _sweep(
 def _pay(
     betting: Betting, mine: Hands, board: int, filled: int, shows: bool, folds: bool, whole: Any, scratch: StreetScratch
 ) -> None:
-    """What each hand of ours meets, turned back into rows, 16 hands at a time, and added to value rows as chips."""
-    start, held = mine.start[board], np.int64(mine.held[board])
+    """Add chips for the opponent's reach against each of our hands to value rows, 16 hands at a time."""
+    start, hands = mine.start[board], np.int64(mine.counts[board])
     width = mine.start[board + 1] - start
     sums, square, value = scratch.sums, scratch.square, scratch.value
     places, counts = scratch.lanes[2 * LANES : 3 * LANES], scratch.lanes[3 * LANES :]
@@ -116,7 +116,7 @@ def _pay(
         if counts[kind] > 0:
             counts[kind] = _list(betting, filled, width, kind, scratch)
     for h in range(0, width, LANES):
-        stop = min(h + LANES, held)
+        stop = min(h + LANES, hands)
         for i in range(stop, h + LANES):
             store(square, (i - h) * LANES, zero)
         for kind in range(2):
@@ -139,7 +139,7 @@ def _pay(
 
 @inlined
 def _list(betting: Betting, filled: int, width: int, kind: int, scratch: StreetScratch) -> Any:
-    """Terminals of a kind below the 16 reach rows: their value rows, lanes and chips. Returns how many there are."""
+    """List terminals of a kind below the 16 reach rows: value rows, lanes and chips. Return their number."""
     groups, count = scratch.lanes[:LANES], np.int64(0)
     rows, lanes, chips = scratch.terminal[kind], scratch.lane[kind], scratch.chips[kind]
     for k in range(filled):

@@ -1,1 +1,1 @@
-"""Hold'em boards on a GPU: the same passes as ``boards.cpu``, a block of threads for some street roots of a board."""
+"""Hold'em boards on a GPU: the passes of ``boards.cpu``, with a block of threads for some street roots of a board."""

@@ -1,6 +1,6 @@
-"""Threads of a block that wait for each other, and what they find together; on a GPU, and under Numba's simulator.
+"""Barriers and joint results of the threads of a block, on a GPU and under Numba's simulator.
 
-The simulator has neither warps nor shuffles: there a block is a single warp of a few lanes.
+The simulator has neither warps nor shuffles. There a block is a single warp of a few lanes.
 """
 
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
@@ -83,10 +83,10 @@ def _top_by_barriers(x, shared, at, me, threads):
 
 
 block_barrier: Any = _simulated_barrier if SIMULATED else callee(_block_barrier)
-"""All threads of the block."""
+"""Barrier for all threads of the block."""
 warp_barrier: Any = _simulated_barrier if SIMULATED else callee(_warp_barrier)
-"""All lanes of the warp."""
+"""Barrier for all lanes of the warp."""
 before: Any = _before_by_barriers if SIMULATED else callee(_before_by_shuffles)
-"""(x, lane, shared, at): the sum of x over the lanes before this one, and over all lanes."""
+"""Function (x, lane, shared, at): the sums of x over the lanes before this one, and over all lanes."""
 top: Any = _top_by_barriers if SIMULATED else callee(_top_by_shuffles)
-"""(x, shared, at, me, threads): the largest x of a block, in every thread."""
+"""Function (x, shared, at, me, threads): the largest x of a block, in every thread."""

@@ -11,35 +11,35 @@ import numpy.typing as npt
 
 from treeplex.arrays import Ints
 from treeplex.engines.boards.cuda.arrays import FOLDS, ITEM, MORE, NO_ROW, OWN_ACTIONS, SHOWS, DeviceBetting, Words
-from treeplex.engines.boards.streets import Decision, End, Street, Way, amounts, by_row
+from treeplex.engines.boards.streets import ChanceBranch, Decision, End, Street, amounts, by_row
 from treeplex.games.holdem.classes import EVERY_BOARD
 from treeplex.games.holdem.spot import Spot
 
-Place = TypeVar("Place", Decision, End, Way)
+StreetNode = TypeVar("StreetNode", Decision, End, ChanceBranch)
 
-FEW: Final = 2  # items of an action that are read at once
+FEW: Final = 2  # items of an action that are read together
 
 
-def by_root(street: Street, places: Sequence[Place]) -> list[list[tuple[int, Place]]]:
-    """What lies below each street root, with its number on the street."""
-    found: list[list[tuple[int, Place]]] = [[] for _ in range(street.roots)]
-    for number, place in enumerate(places):
-        found[place.root].append((number, place))
-    return found
+def by_root(street: Street, nodes: Sequence[StreetNode]) -> list[list[tuple[int, StreetNode]]]:
+    """Return the nodes below each street root, with their numbers on the street."""
+    below: list[list[tuple[int, StreetNode]]] = [[] for _ in range(street.roots)]
+    for number, record in enumerate(nodes):
+        below[record.root].append((number, record))
+    return below
 
 
 class BettingTables(NamedTuple):
-    """A street's betting as one player learns."""
+    """A street's betting when one player learns."""
 
     betting: DeviceBetting
-    rows: int  # of a board
-    chance: Ints  # [2, X] rows that lead to the next street's roots, and rows of their values
+    rows: int  # rows per board
+    chance: Ints  # [2, X] rows above the next street's roots, and rows of their values
 
 
 def betting_tables(spot: Spot, street: Street, learner: int, entry: Ints, work: npt.DTypeLike) -> BettingTables:
-    """Tables of a street; ``entry``: the rows that lead to its street roots."""
+    """Build the tables of a street; ``entry``: the rows above its street roots."""
     opponent, decisions_by_root = 1 - learner, by_root(street, street.decisions)
-    terminals_by_root, ways_by_root = by_root(street, street.terminals), by_root(street, street.chance_nodes)
+    terminals_by_root, branches_by_root = by_root(street, street.terminals), by_root(street, street.chance_nodes)
     table: list[Sequence[int]] = []
     nodes: tuple[list[list[int]], list[list[int]]] = ([], [])
     group: list[Sequence[int]] = []
@@ -52,17 +52,17 @@ def betting_tables(spot: Spot, street: Street, learner: int, entry: Ints, work: 
         row = _Rows(street.roots, base[0], base[1])
         opened = len(nodes[opponent]), len(nodes[learner])
         rows = 1 + slots[opponent]
-        for place, below in by_row([end for _, end in terminals_by_root[root]], partial(row.of, opponent)).items():
+        for reach_row, below in by_row([end for _, end in terminals_by_root[root]], partial(row.of, opponent)).items():
             chips = [amounts(spot, end.node, learner) for end in below]
             shows, folds = (any(amount[kind] for amount in chips) for kind in (0, 1))
             extra = rows if shows and folds else -1
             rows += extra >= 0
             if shows or folds:
-                group.append((place, SHOWS * shows + FOLDS * folds, max(extra, place), first_row))
+                group.append((reach_row, SHOWS * shows + FOLDS * folds, max(extra, reach_row), first_row))
             for end, (by_strength, by_hands) in zip(below, chips, strict=True):
                 to = items[row.item(learner, end)]
-                to += [(place, by_strength)] if by_strength else []
-                to += [(extra if shows else place, by_hands)] if by_hands else []
+                to += [(reach_row, by_strength)] if by_strength else []
+                to += [(extra if shows else reach_row, by_hands)] if by_hands else []
         for decision in decisions:
             size, player, above = len(decision.node.actions), decision.player, row.of(opponent, decision)
             slot = decision.slot - base[player]
@@ -73,9 +73,9 @@ def betting_tables(spot: Spot, street: Street, learner: int, entry: Ints, work: 
                 nodes[player].append([above, rows, size, slot, decision.number, item, first_row + above, 0])
                 items[row.item(learner, decision)].append((rows, 1.0))
                 rows += 1
-        for number, way in ways_by_root[root]:
-            chance[:, number] = first_row + row.of(opponent, way), first_row + rows
-            items[row.item(learner, way)].append((rows, 1.0))
+        for number, branch in branches_by_root[root]:
+            chance[:, number] = first_row + row.of(opponent, branch), first_row + rows
+            items[row.item(learner, branch)].append((rows, 1.0))
             rows += 1
         theirs = opened[0], len(nodes[opponent]), base[opponent], slots[opponent]
         own = opened[1], len(nodes[learner]), base[learner], slots[learner]
@@ -92,30 +92,30 @@ def betting_tables(spot: Spot, street: Street, learner: int, entry: Ints, work: 
         _words(nodes[learner]),
         _words(group),
         np.cumsum([0, *(len(each) for each in items)]).astype(np.uint32),
-        np.array([place for place, _ in flat], dtype=np.uint32),
+        np.array([reach_row for reach_row, _ in flat], dtype=np.uint32),
         np.array([chips for _, chips in flat], dtype=work),
-        _words([[place for place, _ in each] for each in first_two]),
+        _words([[reach_row for reach_row, _ in each] for each in first_two]),
         np.array([chips for each in first_two for _, chips in each], dtype=work),
     )
     return BettingTables(betting, first_row, chance)
 
 
 class _Rows(NamedTuple):
-    """How the sequences below a street root are numbered."""
+    """Numbering of the sequences below a street root."""
 
-    roots: int  # of the street
+    roots: int  # roots of the street
     first: int  # player 0's first slot
-    second: int
+    second: int  # player 1's first slot
 
-    def of(self, player: int, place: Decision | End | Way) -> int:
-        """The row of ``player``'s last sequence before ``place``."""
-        slot = place.sequences[player]
+    def of(self, player: int, record: Decision | End | ChanceBranch) -> int:
+        """Return the row of ``player``'s last sequence before ``record``."""
+        slot = record.sequences[player]
         return 0 if slot < 0 else 1 + slot - (self.second if player else self.first)
 
-    def item(self, player: int, place: Decision | End | Way) -> int:
-        """The same among all street roots and slots."""
-        slot = place.sequences[player]
-        return place.root if slot < 0 else self.roots + slot
+    def item(self, player: int, record: Decision | End | ChanceBranch) -> int:
+        """Return the index of ``player``'s last sequence before ``record`` among all street roots and slots."""
+        slot = record.sequences[player]
+        return record.root if slot < 0 else self.roots + slot
 
 
 def _words(records: Sequence[Sequence[int]]) -> Words:

@@ -1,4 +1,4 @@
-"""Parts of kernels that passes down and up have in common, in whatever storage."""
+"""Kernel parts that passes down and up have in common, in every storage."""
 
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
@@ -17,33 +17,33 @@ from treeplex.kernels.cuda.kernels import SIMULATED, callee, prefetch, rule, sel
 from treeplex.updates.rules import matched
 from treeplex.updates.storage import STORAGES
 
-TINY: Final = 1e-30  # sums of regrets or averages up to here count as none: dividing by them might overflow
-SECTOR: Final = 32  # bytes that memory is asked for at a time
+TINY: Final = 1e-30  # sums of regrets or averages up to here count as zero, since dividing by them might overflow
+SECTOR: Final = 32  # bytes per memory request
 WORD: Final = 2**32 - 1
 
 
 class Common(NamedTuple):
-    """Parts of kernels, of numbers in one storage."""
+    """Kernel parts for numbers in one storage."""
 
     is_locked: Any
     lock_at: Any
-    shared_out: Any
+    matching_factors: Any
     mixed: Any
     value: Any
     expect: Any
 
 
 def part(function):
-    """A part of kernels."""
+    """Compile a function that kernels call, except under the simulator."""
     return function if SIMULATED else callee(function)
 
 
-def _place(first, number):
-    """A decision's place. ``first`` may have begun below zero: boards of one class have numbers from the middle on."""
+def _decision_index(first, number):
+    """Return a decision's index. ``first`` may be negative modulo 2^32, since boards of a class skip numbers."""
     return uint64(uint32(first + number) & WORD)
 
 
-place_of: Any = part(_place)
+decision_index: Any = part(_decision_index)
 
 
 def _word(record, k):
@@ -54,9 +54,9 @@ word: Any = part(_word)
 
 
 def _closed(root, texture):
-    """Is there no such street root on boards of this texture?"""
-    wanted = uint32(root[layout.WANTED])
-    return wanted != 0 and wanted != texture  # noqa: PLR1714 - Numba knows no tuple of two types
+    """Return whether a street root is not open on boards of this texture."""
+    open_on = uint32(root[layout.OPEN_ON])
+    return open_on != 0 and open_on != texture  # noqa: PLR1714 - Numba knows no tuple of two types
 
 
 closed: Any = part(_closed)
@@ -64,7 +64,7 @@ closed: Any = part(_closed)
 
 @cache
 def common(storage: str, locks: bool) -> Common:
-    """For numbers of a storage; ``locks``: may hands be locked?"""
+    """Return the kernel parts for a storage; ``locks``: may hands be locked?"""
     number = STORAGES[storage].work
     match = rule(matched, where=select)
     zero, one, tiny = number(0.0), number(1.0), number(TINY)
@@ -77,27 +77,27 @@ def common(storage: str, locks: bool) -> Common:
             a = uint32(a + 1)
         return False
 
-    def lock_at(where, rows, place):
-        """Where a decision's locked rows are, and those rows."""
-        lock = where[place] if locks else np.int64(FREE)
+    def lock_at(where, rows, index):
+        """Return the start of a decision's locked rows, and those rows."""
+        lock = where[index] if locks else np.int64(FREE)
         return lock, rows[uint64(lock if lock >= 0 else 0) :]
 
-    def shared_out(total, parts, rest, actions):
-        """``parts`` over the total, and zero; or zero, and ``rest`` over the actions: regret matching."""
+    def matching_factors(total, parts, rest, actions):
+        """Regret matching: return ``parts`` over the total and zero; or zero and ``rest`` over the actions."""
         known, each = match(parts, total, tiny, one)
         return (each, zero) if known else (zero, rest / number(actions))
 
-    shared_out = part(shared_out)
+    matching_factors = part(matching_factors)
 
     def mixed(total, weighted, plain, actions):
-        """The value of a decision to a hand, from sums over its actions."""
-        by_strategy, evenly = shared_out(total, weighted, plain, actions)
+        """Return the value of a decision to a hand, from sums over its actions."""
+        by_strategy, evenly = matching_factors(total, weighted, plain, actions)
         return by_strategy if total > tiny else evenly
 
     mixed = part(mixed)
 
     def value(betting, item, rows, stride):
-        """Of an action or a street root to a hand: its items, two at a time; ``rows`` begin with the hand's own."""
+        """Return the value of an action or a street root to a hand, two items at a time; ``rows`` begin at the hand."""
         total = zero
         k, end = uint32(betting.item_start[item]), uint32(betting.item_start[uint32(item + 1)])
         while uint32(k + 1) < end:
@@ -112,7 +112,7 @@ def common(storage: str, locks: bool) -> Common:
     value = part(value)
 
     def expect(betting, item, mine, stride, source, at, actions, width):
-        """The value of a decision to a hand, by the strategy that ``source`` is normalised to, from ``at`` on."""
+        """Return the value of a decision to a hand, by the strategy normalised from ``source``, from ``at`` on."""
         total, weighted, plain, a = zero, zero, zero, uint32(0)
         while a < actions:
             v, x = value(betting, uint32(item + a), mine, stride), max(number(source[at]), zero)
@@ -122,19 +122,19 @@ def common(storage: str, locks: bool) -> Common:
             at, a = uint32(at + width), uint32(a + 1)
         return mixed(total, weighted, plain, actions)
 
-    return Common(part(is_locked), part(lock_at), shared_out, mixed, value, part(expect))
+    return Common(part(is_locked), part(lock_at), matching_factors, mixed, value, part(expect))
 
 
 @cache
 def fetching(storage: str) -> Any:
-    """How numbers are asked for."""
+    """Return the kernel part that prefetches numbers."""
     per_sector = SECTOR // STORAGES[storage].bytes
-    sectors = max(2 * LANES // per_sector, 1)  # of an action, for the hands of a warp
+    sectors = max(2 * LANES // per_sector, 1)  # sectors of an action, for the hands of a warp
 
     def fetch(numbers, others, begin, end, width, h, both):
-        """Ask for numbers of actions ``begin`` to ``end``, for the warp's hands, to have them in the L2 cache soon.
+        """Prefetch numbers of actions ``begin`` to ``end``, for the warp's hands, into the L2 cache.
 
-        Arrays begin with the numbers of the thread's two hands. Each lane asks for one sector of memory.
+        Arrays begin with the numbers of the thread's two hands. Each lane requests one sector of memory.
         """
         lane = uint32(uint32(h // 2) % LANES)
         a, first = uint32(begin + uint32(lane // sectors)), uint32(per_sector * (lane % sectors))
@@ -151,23 +151,23 @@ def fetching(storage: str) -> Any:
 
 @cache
 def factor(storage: str, locks: bool) -> Any:
-    """The part that finds discounts."""
+    """Return the kernel part that computes discounts."""
     number, scaled, lock_at = STORAGES[storage].work, STORAGES[storage].scaled, common(storage, locks).lock_at
     one = number(1.0)
 
     def find_factor(betting, decision, n, learning, clock, t, mark, stamp, factors, at):
-        """What the regrets of decision n are multiplied by: all discounts since it was last updated.
+        """Compute the factors of the regrets of decision n: all discounts since it was last updated.
 
-        ``decision``: the number of the board's first; ``mark``: of the row on which it is reached.
+        ``decision``: number of the board's first decision. ``mark``: mark of the reach row of decision n.
         """
-        place = place_of(decision, uint32(betting.own[uint32(n * layout.OWN_WORDS + layout.OWN_NUMBER)]))
-        if mark == stamp and lock_at(learning.where, learning.locked, place)[0] != ALL_LOCKED:
+        index = decision_index(decision, uint32(betting.own[uint32(n * layout.OWN_WORDS + layout.OWN_NUMBER)]))
+        if mark == stamp and lock_at(learning.where, learning.locked, index)[0] != ALL_LOCKED:
             positive, negative = 1.0, 1.0
-            for k in range(learning.last[place], t):
+            for k in range(learning.last[index], t):
                 positive *= clock.positive[k]
                 negative *= clock.negative[k]
-            learning.last[place] = t
-            unit = number(learning.scale[place]) if scaled else one
+            learning.last[index] = t
+            unit = number(learning.scale[index]) if scaled else one
             factors[at] = number(positive) * unit
             factors[uint32(at + 1)] = number(negative) * unit
 

@@ -1,4 +1,4 @@
-"""Going down through the opponent's decisions on a board: reach of every action, and its average; see ``kernels``."""
+"""Pass down through the opponent's decisions on a board: reach of every action, and averages; see ``kernels``."""
 
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
@@ -12,7 +12,7 @@ import numpy as np
 
 from treeplex.engines.boards.cuda import arrays as layout
 from treeplex.engines.boards.cuda.barrier import uint64
-from treeplex.engines.boards.cuda.common import closed, common, fetching, part, place_of, word
+from treeplex.engines.boards.cuda.common import closed, common, decision_index, fetching, part, word
 from treeplex.engines.boards.cuda.hands import SOON, two_hands
 from treeplex.engines.boards.cuda.pairs import pairs
 from treeplex.kernels.cuda.kernels import tail, uint32
@@ -20,18 +20,19 @@ from treeplex.updates.storage import STORAGES
 
 
 @cache
-def sharing(storage: str, learn: bool, locks: bool) -> Any:
-    """How the reach of a decision is shared out among its actions."""
+def splitting(storage: str, learn: bool, locks: bool) -> Any:
+    """Return the kernel part that splits the reach of a decision among its actions."""
     number = STORAGES[storage].work
     zero = number(0.0)
     none = (zero, zero)
     load, store, plus, _, times, scaled, _, positive, some = pairs(number)
-    shared_out, kept = common(storage, locks).shared_out, two_hands(storage, locks).kept
+    matching_factors, unless_locked = common(storage, locks).matching_factors, two_hands(storage, locks).unless_locked
 
-    def passed(x, factor, rest, m, how, rows, to, alive, mark, average, at, held, k):
-        """The opponent's reach after an action, and its average; ``m``: as it was, ``k``: its place in locked rows.
+    def store_reach(x, factor, rest, m, how, rows, to, alive, mark, average, at, locked, k):
+        """Store the opponent's reach after an action, and its average; ``m``: the old average.
 
-        ``x``: what the strategy is a share of; ``how``: weight, whether to prune, whether it is added, and the stamp.
+        ``x``: the number that the strategy is normalised from. ``how``: weight, whether to prune, whether to add to the
+        average, and the stamp. ``k``: index in locked rows.
         """
         weight, prune, adds, stamp = how
         x = plus(times(positive(x), factor), rest)
@@ -40,52 +41,55 @@ def sharing(storage: str, learn: bool, locks: bool) -> Any:
             if prune:
                 alive[mark] = stamp
             if learn and adds:
-                store(average, at, kept(plus(m, scaled(x, weight)), held, k))
+                store(average, at, unless_locked(plus(m, scaled(x, weight)), locked, k))
 
-    passed = part(passed)
+    store_reach = part(store_reach)
 
-    def share(actions, width, stride, parent, x, m, source, how, rows, to, alive, mark, average, at, held, k):
-        """``x``: what strategies are shares of, for the first four actions; ``m``: their averages."""
+    def split(actions, width, stride, parent, x, m, source, how, rows, to, alive, mark, average, at, locked, k):
+        """Split the reach of a decision.
+
+        ``x``: numbers that strategies are normalised from, for the first four actions; ``m``: their averages.
+        """
         total, a = plus(plus(plus(positive(x[0]), positive(x[1])), positive(x[2])), positive(x[3])), uint32(4)
         while a < actions:
             total = plus(total, positive(load(source, uint32(at + uint32(a * width)))))
             a = uint32(a + 1)
-        one_factor, one_rest = shared_out(total[0], parent[0], parent[0], actions)
-        two_factor, two_rest = shared_out(total[1], parent[1], parent[1], actions)
+        one_factor, one_rest = matching_factors(total[0], parent[0], parent[0], actions)
+        two_factor, two_rest = matching_factors(total[1], parent[1], parent[1], actions)
         factor, rest = (one_factor, two_factor), (one_rest, two_rest)
-        passed(x[0], factor, rest, m[0], how, rows, to, alive, mark, average, at, held, k)
+        store_reach(x[0], factor, rest, m[0], how, rows, to, alive, mark, average, at, locked, k)
         if actions > uint32(1):
             at, to, mark, k = uint32(at + width), uint32(to + stride), uint32(mark + 1), uint32(k + width)
-            passed(x[1], factor, rest, m[1], how, rows, to, alive, mark, average, at, held, k)
+            store_reach(x[1], factor, rest, m[1], how, rows, to, alive, mark, average, at, locked, k)
         if actions > uint32(2):
             at, to, mark, k = uint32(at + width), uint32(to + stride), uint32(mark + 1), uint32(k + width)
-            passed(x[2], factor, rest, m[2], how, rows, to, alive, mark, average, at, held, k)
+            store_reach(x[2], factor, rest, m[2], how, rows, to, alive, mark, average, at, locked, k)
         if actions > uint32(3):
             at, to, mark, k = uint32(at + width), uint32(to + stride), uint32(mark + 1), uint32(k + width)
-            passed(x[3], factor, rest, m[3], how, rows, to, alive, mark, average, at, held, k)
+            store_reach(x[3], factor, rest, m[3], how, rows, to, alive, mark, average, at, locked, k)
         a = uint32(4)
         while a < actions:
             at, to, mark, k = uint32(at + width), uint32(to + stride), uint32(mark + 1), uint32(k + width)
             before = load(average, at) if learn else none
-            passed(load(source, at), factor, rest, before, how, rows, to, alive, mark, average, at, held, k)
+            store_reach(load(source, at), factor, rest, before, how, rows, to, alive, mark, average, at, locked, k)
             a = uint32(a + 1)
 
-    return part(share)
+    return part(split)
 
 
 @cache
 def root_down(storage: str, learn: bool, locks: bool) -> Any:
-    """How the decisions below a street root go down."""
+    """Return the kernel part that goes down through the decisions below a street root."""
     number = STORAGES[storage].work
     zero = number(0.0)
     none = (zero, zero)
     nothing = (none, none, none, none)
     load, store, some = pairs(number).load, pairs(number).store, pairs(number).some
-    (four, held_of, _), share = two_hands(storage, locks), sharing(storage, learn, locks)
+    (four, read_locks, _), split = two_hands(storage, locks), splitting(storage, learn, locks)
 
     def down_root(betting, root, width, stride, reach, source, average, rows, facing, decision, weight, prune, alive,
                   marks, stamp, h):  # fmt: skip
-        """Reach rows of two hands below one street root; ``source``, ``average`` and ``rows`` begin with their own."""
+        """Fill reach rows of two hands below one street root; ``source``, ``average`` and ``rows`` begin at them."""
         adds = learn and weight > zero
         d = uint32(word(root, layout.THEIRS) * layout.THEIRS_WORDS)
         end = uint32(word(root, layout.THEIRS_END) * layout.THEIRS_WORDS)
@@ -94,17 +98,17 @@ def root_down(storage: str, learn: bool, locks: bool) -> Any:
             above_row, first_row = word(record, layout.ABOVE), word(record, layout.OUT)
             actions = word(record, layout.ACTIONS)
             at, to = uint32(word(record, layout.SLOT) * width), uint32(first_row * stride)
-            held = False, False, False, facing.locked
+            locked = False, False, False, facing.locked
             if learn and locks:
-                place = place_of(decision, word(record, layout.NUMBER))
-                held = held_of(facing.where, facing.locked, place, actions, width, h)
+                index = decision_index(decision, word(record, layout.NUMBER))
+                locked = read_locks(facing.where, facing.locked, index, actions, width, h)
             mark = uint32(marks + first_row)
             if not prune and h == 0:
                 a = uint32(0)
                 while a < actions:
                     alive[uint32(mark + a)] = stamp
                     a = uint32(a + 1)
-            x, m = four(source, at, actions, width), nothing  # before it is known whether the hands get here
+            x, m = four(source, at, actions, width), nothing  # before it is known whether the hands reach the decision
             if adds:
                 m = four(average, at, actions, width)
             parent = reach
@@ -112,7 +116,7 @@ def root_down(storage: str, learn: bool, locks: bool) -> Any:
                 parent = load(rows, uint32(above_row * stride))
             if some(parent):
                 how = weight, prune, adds, stamp
-                share(actions, width, stride, parent, x, m, source, how, rows, to, alive, mark, average, at, held, h)
+                split(actions, width, stride, parent, x, m, source, how, rows, to, alive, mark, average, at, locked, h)
             else:
                 a = uint32(0)
                 while a < actions:
@@ -125,31 +129,31 @@ def root_down(storage: str, learn: bool, locks: bool) -> Any:
 
 @cache
 def going_down(storage: str, learn: bool, locks: bool) -> Any:
-    """The part of kernels for numbers of a storage, of passes that learn or that do not."""
+    """Return the part of kernels for a storage, of passes that learn or do not learn."""
     store, fetch = pairs(STORAGES[storage].work).store, fetching(storage)
     down_root = root_down(storage, learn, locks)
 
     def down(betting, cards, board, n, end, facing, weight, t, prune, above, above_alive, stamp, chance, rows, alive,
              shared, me, threads, begin):  # fmt: skip
-        """Reach rows of street roots n to ``end``; the opponent's average is kept on the way, rows with a hand marked.
+        """Fill reach rows of street roots n to ``end``, update the opponent's average, and mark rows with a hand.
 
         The block's pairs of hands begin at ``begin``.
         """
-        told, h = tail(cards.board, uint32(board * layout.BOARD_WORDS)), uint32(2 * uint32(begin + me))
-        width, stride = word(told, layout.BOARD_THEIRS), word(told, layout.BOARD_STRIDE)
+        header, h = tail(cards.board, uint32(board * layout.BOARD_WORDS)), uint32(2 * uint32(begin + me))
+        width, stride = word(header, layout.BOARD_THEIRS), word(header, layout.BOARD_STRIDE)
         if h >= width:
             return
-        over_stride, texture = word(told, layout.BOARD_OVER_STRIDE), word(told, layout.BOARD_TEXTURE)
-        over, over_marks = word(told, layout.BOARD_OVER), word(told, layout.BOARD_OVER_MARKS)
-        place = uint32(word(told, layout.BOARD_MAP) + h)
-        one_over = uint32(over + uint32(cards.map[place]))
-        two_over = uint32(over + uint32(cards.map[uint32(place + 1)]))
-        base, all_marks = uint32(word(told, layout.BOARD_ROWS) + h), word(told, layout.BOARD_MARKS)
-        decision, numbers = word(told, layout.BOARD_THEIR_DECISION), cards.storage[uint32(2 * board)]
+        over_stride, texture = word(header, layout.BOARD_OVER_STRIDE), word(header, layout.BOARD_TEXTURE)
+        over, over_marks = word(header, layout.BOARD_OVER), word(header, layout.BOARD_OVER_MARKS)
+        position = uint32(word(header, layout.BOARD_MAP) + h)
+        one_over = uint32(over + uint32(cards.map[position]))
+        two_over = uint32(over + uint32(cards.map[uint32(position + 1)]))
+        base, all_marks = uint32(word(header, layout.BOARD_ROWS) + h), word(header, layout.BOARD_MARKS)
+        decision, numbers = word(header, layout.BOARD_THEIR_DECISION), cards.storage[uint32(2 * board)]
         while n < end:
             root = tail(betting.root, uint32(n * layout.ROOT_WORDS))
             entry, first = word(root, layout.ENTRY), word(root, layout.FIRST_ROW)
-            is_reached = above_alive[uint32(over_marks + entry)] == stamp  # else nobody reads the rows
+            is_reached = above_alive[uint32(over_marks + entry)] == stamp  # otherwise the rows are never read
             if is_reached and not closed(root, texture):
                 start = uint64(numbers + np.int64(uint32(uint32(word(root, layout.THEIR_SLOT) * width) + h)))
                 source, average = tail(facing.source, start), facing.average

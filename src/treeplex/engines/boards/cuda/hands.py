@@ -1,4 +1,4 @@
-"""What passes down and up do with two hands of a thread: read their numbers, and leave locked ones as they are."""
+"""Kernel parts for the two hands of a thread: read their numbers, and keep those of locked hands."""
 
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
@@ -14,26 +14,26 @@ from treeplex.engines.boards.cuda.pairs import pairs
 from treeplex.kernels.cuda.kernels import uint32
 from treeplex.updates.storage import STORAGES
 
-SOON: Final = 4  # actions whose numbers are asked for by those who use them
+SOON: Final = 4  # actions that are read where they are used, without a prefetch
 
 
 class HandParts(NamedTuple):
-    """Parts of kernels."""
+    """Kernel parts for two hands."""
 
     four: Any
-    held_of: Any
-    kept: Any
+    read_locks: Any
+    unless_locked: Any
 
 
 @cache
 def two_hands(storage: str, locks: bool) -> HandParts:
-    """For numbers of a storage; ``locks``: may hands be locked?"""
+    """Return the kernel parts for a storage; ``locks``: may hands be locked?"""
     number = STORAGES[storage].work
     none = (number(0.0), number(0.0))
     is_locked, lock_at, load = common(storage, locks).is_locked, common(storage, locks).lock_at, pairs(number).load
 
     def four(numbers, at, actions, width):
-        """Numbers of both hands for up to four actions, zero where there is none."""
+        """Load numbers of both hands for up to four actions; zero for missing actions."""
         x1, x2, x3 = none, none, none
         x0 = load(numbers, at)
         if actions > uint32(1):
@@ -44,17 +44,17 @@ def two_hands(storage: str, locks: bool) -> HandParts:
             x3 = load(numbers, uint32(at + uint32(3 * width)))
         return x0, x1, x2, x3
 
-    def held_of(where, rows, place, actions, width, h):
-        """Is the decision locked, are the first and the second hand, and the decision's locked rows."""
-        lock, fixed = lock_at(where, rows, place)
+    def read_locks(where, rows, index, actions, width, h):
+        """Return whether all hands, the first hand and the second hand are locked, and the decision's locked rows."""
+        lock, fixed = lock_at(where, rows, index)
         first = lock >= 0 and is_locked(fixed, actions, width, h)
         second = lock >= 0 and is_locked(fixed, actions, width, uint32(h + 1))
         return lock == ALL_LOCKED, first, second, fixed
 
-    def kept(x, held, at):
-        """New numbers, but those of locked hands, which are what they are; ``held``: see ``held_of``."""
+    def unless_locked(x, locked, at):
+        """Return new numbers ``x``, but locked numbers for locked hands; ``locked``: see ``read_locks``."""
         if locks:
-            x = number(held[3][at]) if held[1] else x[0], number(held[3][uint32(at + 1)]) if held[2] else x[1]
+            x = number(locked[3][at]) if locked[1] else x[0], number(locked[3][uint32(at + 1)]) if locked[2] else x[1]
         return x
 
-    return HandParts(part(four), part(held_of), part(kept))
+    return HandParts(part(four), part(read_locks), part(unless_locked))

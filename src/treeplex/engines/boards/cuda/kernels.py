@@ -1,25 +1,27 @@
 """Kernels over street roots on boards, terminals and chance nodes; see ``terminals``.
 
-A pass is: ``tick``, ``down`` for every street from the first, then from the last ``settle``, ``up`` and ``collect``. On
-the last street boards come in runs whose rows fit in the L2 cache: ``down``, ``settle`` and ``up`` of a run, then those
-of the next.
+A pass launches ``tick``, then ``down`` for every street from the first, then ``settle``, ``up`` and ``collect`` for
+every street from the last. On the last street, boards are grouped into runs whose rows fit in the L2 cache. ``down``,
+``settle`` and ``up`` of a run are launched before those of the next.
 
-Down through the opponent's decisions, up through the learner's: a thread for two hands.
-A thread takes its hands through several street roots, one after the other: on a river most of them have one or two
-decisions, and what is the same for all of a board is read once. Numbers of a hand are read and written by one thread
-only, so nobody waits for anybody. Numbers are computed as they are stored, in float64 or float32; passes that learn
-have a form of their own for 16 bits (``street16``).
+Passes go down through the opponent's decisions and up through the learner's, with one thread for two hands. A thread
+processes its hands at several street roots, one after the other. On a river most roots have one or two decisions, and
+the thread reads data of the board only once. Numbers of a hand are read and written by one thread only, so threads do
+not wait for each other. Numbers are computed as they are stored, in float64 or float32. For 16 bits, passes that learn
+have their own version (``street16``).
 
-What is read for up to four actions is asked for at once, before any of it is used: a thread waits for memory twice per
-decision, not twice per action. Kernels are bound by instructions before they are bound by memory (measured), so loops
-are ``while`` (a ``range`` with a step divides), places are 32 bits wide, records are flat, arrays are entered with
-``tail``, and locks, which are rare, are compiled apart.
+Numbers of up to four actions are requested together, before any of them is used. So a thread waits for memory twice per
+decision, not twice per action. Measurements show that kernels are limited by instructions before memory. Therefore
+loops are ``while`` (a ``range`` with a step divides), indices have 32 bits, records are flat, and subarrays are taken
+with ``tail``. Kernels with locks, which are rare, are compiled separately.
 
-Bytes per action and hand, of numbers of b bytes. Down: the opponent's regret read, its average read and written, 3 b;
-nothing where the hand does not get there. Up: the learner's regret read and written, 2 b, and 2 b more for predictive
-rules; nothing where the opponent does not get there with any hand. Rows are beside that: written once,
-read once or twice, and those of the last street stay in the L2 cache. An evaluation reads b down, and b up if it plays
-the learner's strategy.
+Traffic per action and hand, for numbers of b bytes:
+
+- Down: 3 b. The opponent's regret is read, and its average is read and written. Nothing if the hand does not reach it.
+- Up: 2 b, and 2 b more for predictive rules. The learner's regret is read and written. Nothing if the opponent does not
+  reach the decision with any hand.
+- Rows are additional. They are written once and read once or twice, and those of the last street stay in the L2 cache.
+- An evaluation reads b down, and b up if it plays the learner's strategy.
 """
 
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
@@ -45,11 +47,11 @@ from treeplex.updates.storage import STORAGES
 
 _numba: Any = numba
 
-REGISTERS: Final = (64, 48)  # of a thread that goes down or up in float32: with fewer, more threads run side by side
+REGISTERS: Final = (64, 48)  # per thread that goes down or up in float32; with fewer, more threads run concurrently
 
 
 class BoardsKernels(NamedTuple):
-    """Compiled at their first launch, for numbers of one storage and passes that learn or do not."""
+    """Kernels for one storage, for passes that learn or do not learn; compiled at their first launch."""
 
     down: Any
     settle: Any
@@ -58,7 +60,7 @@ class BoardsKernels(NamedTuple):
 
 @cache
 def kernels(storage: str, learn: bool, locks: bool) -> BoardsKernels:
-    """For numbers of a storage; ``locks``: may hands be locked?"""
+    """Return the kernels for a storage; ``locks``: may hands be locked?"""
     number, scaled = STORAGES[storage].work, STORAGES[storage].scaled
     shared_type = _numba.float64 if number is np.float64 else _numba.float32
     if scaled and learn:
@@ -68,7 +70,7 @@ def kernels(storage: str, learn: bool, locks: bool) -> BoardsKernels:
     find_factor, settle_row = factor(storage, locks), settling(number)
 
     def down(betting, cards, begin, each, facing, clock, prune, above, above_alive, chance, rows, alive):
-        """Block (some hands, ``each`` street roots, a board)."""
+        """Go down a board. A block has some hands, ``each`` street roots and a board."""
         shared = cuda.shared.array(0, dtype=shared_type)
         me, threads, t = uint32(cuda.threadIdx.x), uint32(cuda.blockDim.x), clock.t[0]
         n, board = uint32(cuda.blockIdx.y * uint32(each)), uint32(begin + cuda.blockIdx.z)
@@ -78,7 +80,10 @@ def kernels(storage: str, learn: bool, locks: bool) -> BoardsKernels:
                 rows, alive, shared, me, threads, uint32(cuda.blockIdx.x * threads))  # fmt: skip
 
     def settle(betting, cards, begin, groups, owns, rows, alive, learning, clock, factors, sums):
-        """Block (some terminal groups, a warp for each; then, in passes that learn, discounts of decisions; board)."""
+        """Compute terminals, and discounts in passes that learn.
+
+        A block has some terminal groups, one per warp, and a board. Further blocks have decisions and a board.
+        """
         shared = cuda.shared.array(0, dtype=shared_type)
         me, threads, t = uint32(cuda.threadIdx.x), uint32(cuda.blockDim.x), clock.t[0]
         board, x, stamp = uint32(begin + cuda.blockIdx.y), uint32(cuda.blockIdx.x), clock.stamp[0]
@@ -98,15 +103,15 @@ def kernels(storage: str, learn: bool, locks: bool) -> BoardsKernels:
                 at = uint32(2 * (board * uint32(owns) + n))
                 find_factor(betting, first, n, learning, clock, t, mark, stamp, factors, at)
 
-    def up(betting, cards, begin, each, owns, learning, clock, predict, best, rows, alive, factors, found):
-        """Block (some hands, ``each`` street roots, a board)."""
+    def up(betting, cards, begin, each, owns, learning, clock, predict, best, rows, alive, factors, root_values):
+        """Go up a board. A block has some hands, ``each`` street roots and a board."""
         shared = cuda.shared.array(0, dtype=shared_type)
         me, threads, t = uint32(cuda.threadIdx.x), uint32(cuda.blockDim.x), clock.t[0]
         n, board = uint32(cuda.blockIdx.y * uint32(each)), uint32(begin + cuda.blockIdx.z)
         end = uint32(min(uint32(n + uint32(each)), uint32(len(betting.root) // layout.ROOT_WORDS)))
         good, bad = number(clock.positive[t]), number(clock.negative[t])
         go_up(betting, cards, board, n, end, learning, good, bad, predict, t, best, rows, alive, clock.stamp[0],
-              uint32(owns), factors, found, shared, me, threads, uint32(cuda.blockIdx.x * threads))  # fmt: skip
+              uint32(owns), factors, root_values, shared, me, threads, uint32(cuda.blockIdx.x * threads))  # fmt: skip
 
     most: list[dict[str, Any]] = [
         {"max_registers": count} if number is np.float32 and not SIMULATED else {} for count in REGISTERS
@@ -115,7 +120,7 @@ def kernels(storage: str, learn: bool, locks: bool) -> BoardsKernels:
 
 
 def _image(deals, k, node, h):
-    """Where a hand's value of image k is."""
+    """Return the index of a hand's value for image k."""
     first, width, back, _ = load4(deals.image, uint32(4 * k))
     return uint32(first + uint32(node * width) + uint32(deals.back[uint32(back + h)]))
 
@@ -123,12 +128,12 @@ def _image(deals, k, node, h):
 _image = callee(_image)
 
 
-def _collect(deals, found, rows):
-    """Values of a chance node to the hands of the board above: a sum over boards and their images, in float64.
+def _collect(deals, root_values, rows):
+    """Sum values of a chance node to the hands of the board above over boards and their images, in float64.
 
-    Block (board above and chance node, run of hands). Per hand and image 2 bytes of its place and one number are read,
-    the latter once from memory and else from caches, as all hands of a row are read by one block. Four images are asked
-    for at a time.
+    A block has a chance node of a board above, and a run of hands. Per hand and image, it reads 2 bytes of the hand's
+    position and one number. Numbers come from memory once and then from caches, because one block reads all hands of a
+    row. Four images are requested at a time.
     """
     above = cuda.blockIdx.x // len(deals.row)
     node = uint32(cuda.blockIdx.x % len(deals.row))
@@ -136,12 +141,15 @@ def _collect(deals, found, rows):
     if h < deals.above[above, 2]:
         total, k, end = 0.0, uint32(deals.first[above]), uint32(deals.first[above + 1])
         while uint32(k + 3) < end:
-            x, y = found[_image(deals, k, node, h)], found[_image(deals, uint32(k + 1), node, h)]
-            z, w = found[_image(deals, uint32(k + 2), node, h)], found[_image(deals, uint32(k + 3), node, h)]
+            x, y = root_values[_image(deals, k, node, h)], root_values[_image(deals, uint32(k + 1), node, h)]
+            z, w = (
+                root_values[_image(deals, uint32(k + 2), node, h)],
+                root_values[_image(deals, uint32(k + 3), node, h)],
+            )
             total = total + np.float64(x) + np.float64(y) + np.float64(z) + np.float64(w)
             k = uint32(k + 4)
         while k < end:
-            total += np.float64(found[_image(deals, k, node, h)])
+            total += np.float64(root_values[_image(deals, k, node, h)])
             k = uint32(k + 1)
         rows[uint64(deals.above[above, 0] + deals.row[node] * deals.above[above, 1] + h)] = total
 
@@ -156,16 +164,16 @@ def _clear(array):
         array[k] = 0
 
 
-def _keep(found, width, n, kept):
+def _keep(root_values, width, n, out):
     h = cuda.grid(1)
     if h < width:
-        kept[n, h] = found[h]
+        out[n, h] = root_values[h]
 
 
-def _put(array, places, numbers, count):
+def _put(array, positions, numbers, count):
     k = cuda.grid(1)
     if k < count:
-        array[places[k]] = numbers[k]
+        array[positions[k]] = numbers[k]
 
 
 clear: Any = kernel(_clear)

@@ -1,6 +1,6 @@
-"""Numbers of two hands side by side, which a thread works on together: half of the loads, stores and places.
+"""Numbers of two adjacent hands, which a thread processes together: half of the loads, stores and indices.
 
-A pair is a tuple; it is read and written at once, from an even place.
+A pair is a tuple. It is read and written in one access, at an even index.
 """
 
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
@@ -17,7 +17,7 @@ from treeplex.kernels.cuda.kernels import SIMULATED, callee, load2, store2
 
 
 class Pairs(NamedTuple):
-    """What kernels do with pairs of numbers of one type."""
+    """Operations of kernels on pairs of numbers of one type."""
 
     load: Any  # (array, at)
     store: Any  # (array, at, pair)
@@ -27,12 +27,12 @@ class Pairs(NamedTuple):
     scaled: Any  # (pair, number)
     largest: Any
     positive: Any
-    some: Any  # is one of them not zero?
+    some: Any  # is one of them nonzero?
 
 
 @cache
 def pairs(number: type[np.floating[Any]]) -> Pairs:
-    """Of numbers of a type."""
+    """Return the operations for numbers of a type."""
     zero = number(0.0)
 
     def load(array, at):

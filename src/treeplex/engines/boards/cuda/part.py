@@ -1,4 +1,4 @@
-"""A spot on a GPU, or a part of it: the same tables and passes as ``boards.part``, and the same checkpoints."""
+"""A spot on a GPU, or a part of it, with the tables, passes and checkpoints of ``boards.part``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from treeplex.updates import blocks
 from treeplex.updates.blocks import Earlier
 from treeplex.updates.rule import Rule, zero_memory
 
-SENT: Final = 1024  # iterations whose discounts and weights are sent at a time
+SENT: Final = 1024  # iterations whose discounts and weights are sent together
 
 
 class CudaBoardPart(BoardPart):
@@ -60,16 +60,16 @@ class CudaBoardPart(BoardPart):
             first, second = device.send(new_learners(self.game, self.storage, self.scheme))
         else:
             first, second = device.new_learners(array_counts(self.scheme))
-        device.hold(zip(first[:3], second[:3], strict=True))
+        device.write_locks(zip(first[:3], second[:3], strict=True))
         return DeviceHandTables((first, second), 0, (), self)
 
     def host(self, tables: Tables) -> HandTables:
         """As ``BoardPart``: copies."""
         earlier: Earlier = ()
         if tables.earlier:
-            first, second = self.device.here(Sources(*tables.earlier))
+            first, second = self.device.fetch(Sources(*tables.earlier))
             earlier = first, second
-        learners = self.device.fetched(tables.learners, array_counts(self.scheme))
+        learners = self.device.fetch_learners(tables.learners, array_counts(self.scheme))
         return HandTables(learners, tables.iteration, earlier)
 
     def send(self, tables: HandTables) -> DeviceHandTables:
@@ -83,7 +83,7 @@ class CudaBoardPart(BoardPart):
             self.device.fade(tables.learners, factor, tables.earlier)
 
     def fold_blocks(self, tables: Tables) -> Earlier:
-        """As ``BoardPart``; rejected if the device has no room for them."""
+        """As ``BoardPart``. Raises if the device does not have enough memory for the sums."""
         if not tables.earlier:
             need = 2 * sum(learner.average.nbytes for learner in tables.learners)
             advice = f'a limit of {blocks.BEGIN:,} iterations or backend="cpu"'
@@ -93,20 +93,20 @@ class CudaBoardPart(BoardPart):
     def averages(self, tables: Tables) -> Sources:
         """As ``BoardPart``, on the device."""
         sources = self.device.averages(tables.learners, tables.earlier)
-        self.device.hold([sources])
+        self.device.write_locks([sources])
         return sources
 
     def host_sources(self, tables: Tables, iterate: str) -> Sources:
         """As ``BoardPart``: copies."""
-        return self.device.here(self.sources(tables, iterate))
+        return self.device.fetch(self.sources(tables, iterate))
 
     def schedules(self, last: int) -> Schedules:
-        """Discounts and weights up to ``last`` and some more: they are sent once for many iterations."""
+        """Return discounts and weights up to ``last`` and beyond, so that they are sent once for many iterations."""
         return schedules(self.scheme, self.storage, -(-(last + 1) // SENT) * SENT - 1)
 
     def learning(self, tables: Tables, player: int, t: int) -> Any:
         """As ``BoardPart``."""
-        self.device.tell(self.schedules(t), t)
+        self.device.set_schedules(self.schedules(t), t)
         return self.device.learns(tables.learners, pass_rule(self.scheme), player)
 
     def check(self, step: Any) -> None:
@@ -122,7 +122,7 @@ class CudaBoardPart(BoardPart):
     def through(self, step: Any, ask: AskShards) -> Floats:
         """As ``BoardPart``."""
         entry, alive = self.device.down(step)
-        return self.device.up(step, np.concatenate([worth for _, _, worth in ask(entry, alive)]))[None]
+        return self.device.up(step, np.concatenate([part_values for _, _, part_values in ask(entry, alive)]))[None]
 
     def below(self, step: Any, entry: Array, alive: Array) -> Array:
         """As ``BoardPart``."""

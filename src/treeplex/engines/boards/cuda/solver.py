@@ -1,4 +1,4 @@
-"""Hold'em spots on a GPU. Checkpoints do not depend on the backend: either continues the other's."""
+"""Hold'em spots on a GPU. Checkpoints do not depend on the backend: either resumes the other's."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 
 from treeplex.arrays import Floats
 from treeplex.engines.boards.arrays import Sources
-from treeplex.engines.boards.cuda.engine import BoardsOnGPU, here
+from treeplex.engines.boards.cuda.engine import BoardsOnGPU, fetch
 from treeplex.engines.boards.cuda.part import CudaBoardPart
 from treeplex.engines.boards.cut import BoardRun
 from treeplex.engines.boards.evaluate import Passes
@@ -20,11 +20,11 @@ from treeplex.engines.protocol import Scheme, Stop, never, packed
 from treeplex.tensors import Tensors, leaves
 from treeplex.updates.schedules import stretches
 
-LISTENING: Final = 0.25  # seconds between two questions whether to stop
+LISTENING: Final = 0.25  # seconds between two calls of ``stop``
 
 
 class DeviceSpotProfile(HoldemProfile):
-    """Strategies on the device."""
+    """Both players' strategies on the device."""
 
     def __init__(self, game: HoldemGame, device: BoardsOnGPU, sources: Sources) -> None:
         self.game, self.device, self.sources = game, device, sources
@@ -35,16 +35,16 @@ class DeviceSpotProfile(HoldemProfile):
 
     def host(self) -> SpotProfile:
         """As ``Profile``."""
-        return self._here(self.device.here(self.sources))
+        return self._host_profile(self.device.fetch(self.sources))
 
     @property
     def trunk(self) -> SpotProfile:
-        """The strategies of the first street, on the host: a small part of what there is to copy."""
+        """Strategies of the first street on the host. They are a small part of all strategies."""
         street, hands = self.game.streets[0], self.game.boards[0].hands
         first, second = (street.slots(player) * int(hands[player].start[1]) for player in (0, 1))
-        return self._here(Sources(here(self.sources[0], first), here(self.sources[1], second)))
+        return self._host_profile(Sources(fetch(self.sources[0], first), fetch(self.sources[1], second)))
 
-    def _here(self, sources: Sources) -> SpotProfile:
+    def _host_profile(self, sources: Sources) -> SpotProfile:
         storage = self.device.storage
         return SpotProfile(self.game, sources, fix(self.game, storage), storage, 0)
 
@@ -87,5 +87,5 @@ class CudaBoardsEngine(SpotEngine):
         return DeviceSpotProfile(self.game, tables.part.device, tables.part.sources(tables, iterate))
 
     def pack(self, tables: DeviceHandTables, scheme: Scheme) -> Tensors:
-        """As ``Engine``: what the CPU packs."""
+        """As ``Engine``, with the same arrays as on the CPU."""
         return packed([*leaves(tables.part.host(tables), "state")])

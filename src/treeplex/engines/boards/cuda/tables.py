@@ -1,4 +1,4 @@
-"""All tables of a subgame for GPU kernels, built on the CPU, and how large everything will be on the GPU."""
+"""All tables of a subgame for GPU kernels, built on the CPU, and the sizes of all arrays on the GPU."""
 
 from __future__ import annotations
 
@@ -19,70 +19,70 @@ from treeplex.engines.boards.hands import find_back, starts
 from treeplex.errors import GameError
 
 MOST_WORD: Final = 2**32 - 1
-SHARED: Final = 48 * 1024  # bytes of shared memory that any block may have
+SHARED: Final = 48 * 1024  # bytes of shared memory that every GPU allows per block
 
 
 class Tuning(NamedTuple):
-    """Choices that change no bit of float64 and float32."""
+    """Tuning parameters. They do not change results in float64 and float32."""
 
-    threads: int = 160  # of a block that goes down or up, at most; in 16 bits it has all hands
-    warps: int = 4  # of a block that adds up rows, at most
-    kept: int = 256 * 2**20  # bytes of rows of the last street's boards that are worked on together
-    beside: int = 2  # such runs of boards at a time: while one waits for memory, another one computes
-    crowd: int = 25_000  # warps of a launch that goes down or up; where there is more to do, each does more
+    threads: int = 160  # most threads of a block that goes down or up; in 16 bits it has all hands
+    warps: int = 4  # most warps of a block that adds up rows
+    run_bytes: int = 256 * 2**20  # bytes of rows of a run: boards of the last street that are processed together
+    beside: int = 2  # runs of boards at a time: one computes while another waits for memory
+    crowd: int = 25_000  # warps of a launch that goes down or up; with more work, each does more
 
 
 class BoardStretch(NamedTuple):
-    """Boards of a street that are worked on together."""
+    """Boards of a street that are processed together."""
 
     begin: int
     boards: int
 
 
 class DeviceStreet(NamedTuple):
-    """A street as one player learns."""
+    """A street when one player learns."""
 
     betting: DeviceBetting
     cards: Cards
-    stretches: tuple[BoardStretch, ...]  # one, but for the last street
+    stretches: tuple[BoardStretch, ...]  # one, except on the last street
     sums: RowSums
     roots: int
     groups: int
     owns: int  # decisions of the learner
-    chance: float  # of the card that was dealt last
-    rows: int  # on a board
-    widths: tuple[int, int]  # hands of the learner and of the opponent on a board, at most
-    entry: Ints  # rows that lead to the next street's roots
-    deals: Deals | None = None  # what the boards of the next street bring
-    chances: int = 0  # chance nodes of all boards
+    chance: float  # probability of the card that was dealt last
+    rows: int  # rows per board
+    widths: tuple[int, int]  # most positions of the learner and of the opponent on a board
+    entry: Ints  # rows above the next street's roots
+    deals: Deals | None = None  # values of the boards of the next street
+    chances: int = 0  # number of chance nodes on all boards
 
 
 class ArraySizes(NamedTuple):
-    """Numbers of a street's working arrays as one player learns."""
+    """Sizes of a street's working arrays when one player learns."""
 
     rows: int
     alive: int
     factors: int
-    found: int
+    root_values: int
 
 
 class Cut(NamedTuple):
-    """Which streets of a subgame are on a GPU.
+    """The streets of a subgame that are on a GPU.
 
-    Reach of the first is given from outside unless it is the root's, and so are values of boards below the last.
+    The reach of the first street is an input unless it is the root's. Values of boards below the last are also inputs.
     """
 
     first: int
     end: int
-    like: HoldemGame  # the whole subgame: on a part of its boards rows are added up as if all were there
+    like: HoldemGame  # the whole subgame; sums over rows of a part are those of the whole
 
 
 def levels_of(
     game: HoldemGame, learner: int, work: npt.DTypeLike, lanes: int, tuning: Tuning, cut: Cut
 ) -> list[DeviceStreet]:
-    """Tables of these streets."""
+    """Build the tables of the streets in ``cut``."""
     levels: list[DeviceStreet] = []
-    entry = np.arange(game.streets[cut.first].roots, dtype=np.int32)  # rows that lead to the street roots
+    entry = np.arange(game.streets[cut.first].roots, dtype=np.int32)  # rows above the street roots
     size = np.dtype(work).itemsize
     for depth, street in enumerate(game.streets[: cut.end]):
         if depth < cut.first:
@@ -93,9 +93,9 @@ def levels_of(
         widths = _widest(alike[learner]), _widest(alike[1 - learner])
         each = -(-widths[1] // lanes) | 1
         matches = find_matches(boards, learner, street.name == "river", lanes, 1 + each * lanes)
-        begins = _begins(_strides(boards.hands), rows, tuning.kept // size if last else 0, tuning.beside)
+        begins = _begins(_strides(boards.hands), rows, tuning.run_bytes // size if last else 0, tuning.beside)
         above = levels[-1] if levels else None
-        over = _given(game, depth, learner) if above is None else _above(game, depth, above)
+        over = _entry_layout(game, depth, learner) if above is None else _above(game, depth, above)
         cards = _cards(boards, learner, matches, rows, begins, tuning.beside, over)
         owns = len(betting.own) // OWN_WORDS
         stretches = tuple(BoardStretch(low, high - low) for low, high in pairwise(begins))
@@ -112,40 +112,40 @@ def levels_of(
 
 
 def sizes_of(game: HoldemGame, learner: int, levels: list[DeviceStreet], beside: int, cut: Cut) -> list[ArraySizes]:
-    """Of these streets; then of values of the boards below, where those are given."""
-    found: list[ArraySizes] = []
+    """Sizes for the streets in ``cut``, then for values of the boards below if these are inputs."""
+    sizes: list[ArraySizes] = []
     for boards, level in zip(game.boards[cut.first : cut.end], levels, strict=True):
         stride, count = _strides(boards.hands), len(boards.texture)
         begins = [*(each.begin for each in level.stretches), count]
         rows = _longest(stride, begins) * min(beside, len(level.stretches))
         values = level.roots * int(boards.hands[learner].start[-1])
-        found.append(ArraySizes(level.rows * rows, level.rows * count, 2 * level.owns * count, values))
+        sizes.append(ArraySizes(level.rows * rows, level.rows * count, 2 * level.owns * count, values))
     for street, boards in list(zip(game.streets, game.boards, strict=True))[cut.end : cut.end + 1]:
-        found.append(ArraySizes(0, 0, 0, street.roots * int(boards.hands[learner].start[-1])))
-    return found
+        sizes.append(ArraySizes(0, 0, 0, street.roots * int(boards.hands[learner].start[-1])))
+    return sizes
 
 
 def _begins(strides: Offsets, rows: int, most: int, beside: int) -> list[int]:
-    """Where runs of boards begin that have about ``most`` numbers of rows each, at most; 0: all are one run.
+    """Starts of runs of boards that have at most about ``most`` numbers of rows each; 0: all boards are one run.
 
-    There are as many as are worked on side by side, or a multiple of that.
+    The number of runs is a multiple of ``beside``, the number processed at a time.
     """
     before = np.cumsum(strides) - strides
     runs = -(-rows * int(strides.sum()) // (most * beside)) * beside if most else 1
-    shares = [int(strides.sum()) * run // runs for run in range(runs)]
-    begins = {int(np.searchsorted(before, share)) for share in shares}
+    targets = [int(strides.sum()) * run // runs for run in range(runs)]
+    begins = {int(np.searchsorted(before, target)) for target in targets}
     return [*sorted(begins - {len(strides)}), len(strides)]
 
 
 def _sums(groups: int, each: int, steps: int, lanes: int, size: int, tuning: Tuning) -> RowSums:
-    """As many warps of a block as shared memory has room for."""
+    """Return the layout of sums with as many warps per block as shared memory allows."""
     numbers = 1 + each * lanes + (steps + 2) * lanes
     warps = max(min(tuning.warps, SHARED // size // numbers), 1)
     return RowSums(each, numbers, warps, -(-groups // warps))
 
 
 def _longest(strides: Offsets, begins: Sequence[int]) -> int:
-    """Hands of all boards of a run, at most."""
+    """Largest number of positions on all boards of a run."""
     return max(int(strides[low:high].sum()) for low, high in pairwise(begins))
 
 
@@ -160,18 +160,18 @@ def _widest(hands: Hands) -> int:
 def _cards(
     boards: Boards, learner: int, matches: Matches, rows: int, begins: Sequence[int], beside: int, over: Offsets | None
 ) -> Cards:
-    """``over``: rows, stride and marks of the board above each; None on the first street."""
+    """Build the cards of a street. ``over``: rows, stride and marks of the board above each, or None if first."""
     ours, theirs = boards.hands[learner], boards.hands[1 - learner]
     stride, count = _strides(boards.hands), len(boards.texture)
-    if over is None:  # hands are as they are
+    if over is None:  # positions do not change
         over, first = np.zeros((1, 3), np.int64), np.zeros(1, np.int64)
-        place = np.arange(int(theirs.start[1]), dtype=np.uint16)
+        positions = np.arange(int(theirs.start[1]), dtype=np.uint16)
     else:
-        place, first = theirs.map, theirs.map_start[boards.image[:-1]]
+        positions, first = theirs.map, theirs.map_start[boards.image[:-1]]
     before, runs = np.cumsum(stride) - stride, np.diff(begins)
     before -= np.repeat(before[begins[:-1]] - np.arange(len(runs)) % beside * _longest(stride, begins), runs)
     columns = (
-        ours.start[:-1], np.diff(ours.start), ours.held, np.diff(theirs.start), theirs.held, matches.start,
+        ours.start[:-1], np.diff(ours.start), ours.counts, np.diff(theirs.start), theirs.counts, matches.start,
         matches.steps, rows * before, stride, rows * np.arange(count), ours.decision, theirs.decision,
         1 + boards.texture, first, *over.T,
     )  # fmt: skip
@@ -180,50 +180,50 @@ def _cards(
         np.stack(pair, axis=1).astype(np.int64).ravel()
         for pair in ((theirs.storage, ours.storage), (theirs.shift, ours.shift))
     )
-    return Cards(table.ravel(), storage, shift, place, matches.program, matches.look, ours.same)
+    return Cards(table.ravel(), storage, shift, positions, matches.program, matches.lookup, ours.same)
 
 
 def _narrow(column: npt.NDArray[np.integer[Any]]) -> Words:
-    """Kernels compute places in 32 bits."""
+    """Convert a column to 32 bits, in which kernels compute indices. Raise GameError if it does not fit."""
     if len(column) and column.max() > MOST_WORD:
-        raise GameError("The spot's working rows are more than the GPU backend can number; choose fewer bet sizes.")
+        raise GameError("The spot needs more working rows than the GPU backend can index; choose fewer bet sizes.")
     return column.astype(np.uint32)
 
 
-def _kept(game: HoldemGame, depth: int, level: DeviceStreet) -> Offsets:
-    """[B, 3] rows, stride and marks of the boards of a street before the last."""
+def _row_layout(game: HoldemGame, depth: int, level: DeviceStreet) -> Offsets:
+    """Return [B, 3] rows, stride and marks of the boards of a street before the last."""
     stride = _strides(game.boards[depth].hands)
     return np.stack([level.rows * (np.cumsum(stride) - stride), stride, level.rows * np.arange(len(stride))], axis=1)
 
 
 def _above(game: HoldemGame, depth: int, level: DeviceStreet) -> Offsets:
-    """[B, 3] those of the board above each board of street ``depth``."""
-    return _kept(game, depth - 1, level)[_parents(game.boards[depth - 1])]
+    """Return [B, 3] rows, stride and marks of the board above each board of street ``depth``."""
+    return _row_layout(game, depth - 1, level)[_parents(game.boards[depth - 1])]
 
 
-def _given(game: HoldemGame, depth: int, learner: int) -> Offsets | None:
-    """The same where reach is given from outside: rows of the only board above, one after the other."""
+def _entry_layout(game: HoldemGame, depth: int, learner: int) -> Offsets | None:
+    """Return [B, 3] rows, stride and marks of the only board above if reach is an input; None on the first street."""
     wide = int(game.boards[0].hands[1 - learner].start[-1])
     return np.array([(0, wide, 0)] * len(game.boards[depth].texture), np.int64) if depth else None
 
 
 def _parents(above: Boards) -> Offsets:
-    """The board above each board of a street."""
+    """Index of the board above each board of the next street."""
     return np.repeat(np.arange(len(above.texture)), np.diff(above.child))
 
 
 def _deals(game: HoldemGame, depth: int, learner: int, above: DeviceStreet, row: Ints) -> Deals:
-    """What the boards of street ``depth`` bring to the one above."""
+    """Build the arrays for values of the boards of street ``depth`` to the street above."""
     boards, over = game.boards[depth], game.boards[depth - 1]
     hands, wide = boards.hands[learner], np.diff(over.hands[learner].start)
     parent = _parents(over)
     board = np.repeat(np.arange(len(parent)), np.diff(boards.image))
     above_board = wide[parent[board]]
     start = hands.start[board].astype(np.int64)
-    found, width = game.streets[depth].roots * start, np.diff(hands.start)[board]
-    columns = found, width, starts(above_board)[:-1], np.zeros_like(found)
+    begin, width = game.streets[depth].roots * start, np.diff(hands.start)[board]
+    columns = begin, width, starts(above_board)[:-1], np.zeros_like(begin)
     image = np.stack([_narrow(column) for column in columns], axis=1)
-    kept = _kept(game, depth - 1, above)
-    kept[:, 2] = wide
+    rows_above = _row_layout(game, depth - 1, above)
+    rows_above[:, 2] = wide
     back = find_back(above_board, boards.image, hands)
-    return Deals(boards.image[over.child], image.ravel(), back, row.astype(np.int32), kept)
+    return Deals(boards.image[over.child], image.ravel(), back, row.astype(np.int32), rows_above)

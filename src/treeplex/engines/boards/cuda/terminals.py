@@ -1,21 +1,23 @@
-"""Terminals on one board: a warp adds up a reach row, and looks up what every hand of the learner meets.
+"""Terminals on one board: a warp adds up a reach row, and looks up the sums against every hand of the learner.
 
 For each of our hands, with sums over hands of the opponent that have no card in common with ours:
 
     weaker - stronger = weaker + (weaker + equal) - all        showdowns
-    all + our own hand, which both cards' sums have taken off  folds
+    all + our own hand, which both cards' sums have subtracted  folds
 
-What a warp waits for is asked for ahead: programs and reach, and two hands per lane where places are looked up (a
-quarter less time with 585 hands, for which shared memory has room for 25 warps only).
+A warp requests data before it needs them: programs and reach, and two hands per lane for lookups. That saves a quarter
+of the time with 585 hands, for which shared memory has room for only 25 warps.
 
-Two rows at a time, as the parts of complex numbers, take 28 % fewer instructions and are a third slower: shared memory
-has room for half as many warps then, and they wait.
+Two rows at a time, as the parts of complex numbers, take 28 % fewer instructions but are a third slower. Shared memory
+then has room for half as many warps, which cannot hide memory latency.
 
-Shared memory of a warp: sums over all hands in the order of strength, 1 + each x lanes numbers of which the first is
-zero; sums over the hands of each card, (steps + 1) x lanes, of which the first row is zero (see ``matches``).
+Shared memory of a warp begins with sums over all hands in the order of strength: 1 + each x lanes numbers, of which the
+first is zero. Sums over the hands of each card follow: (steps + 1) x lanes numbers, of which the first row is zero (see
+``matches``).
 
-Per row of H hands against H' of the opponent: H' numbers read and H or 2 H written where rows are kept; 7 H bytes of
-programs (a little more than 4 H' on average) and 16 H of places, from caches. No sum is shared by two threads.
+Per row of H hands against H' of the opponent, H' numbers are read from rows and H or 2 H are written. From caches come
+7 H bytes of programs (a little more than 4 H' on average) and 16 H bytes of lookup tables. No two threads add to the
+same sum.
 """
 
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownVariableType=false
@@ -39,47 +41,47 @@ MASK: Final = AGAIN - 1
 
 @cache
 def looking(number: type[np.floating[Any]]) -> tuple[Any, Any]:
-    """``write_folds`` and ``write_shows``: what every hand meets, looked up in sums, two hands per lane at a time."""
+    """Return ``write_folds`` and ``write_shows``: sums against every hand by lookup, two hands per lane at a time."""
     zero = number(0.0)
 
-    def ahead(look, whole, everything, i, held):
-        """Weaker hands less stronger ones, for hand i if there is one."""
-        both, one, two, ends = load4(look, uint32(4 * select(i < held, i, uint32(0))))
+    def ahead(lookup, whole, everything, i, hands):
+        """Return weaker hands minus stronger ones for hand i, or zero if there is no hand i."""
+        both, one, two, ends = load4(lookup, uint32(4 * select(i < hands, i, uint32(0))))
         first = whole[uint32(one & 0xFFFF)] + whole[uint32(one >> 16)] - whole[uint32(ends & 0xFFFF)]
         second = whole[uint32(two & 0xFFFF)] + whole[uint32(two >> 16)] - whole[uint32(ends >> 16)]
-        found = (whole[uint32(both & 0xFFFF)] + whole[uint32(both >> 16)] - everything) - (first + second)
-        return select(i < held, found, zero)
+        difference = (whole[uint32(both & 0xFFFF)] + whole[uint32(both >> 16)] - everything) - (first + second)
+        return select(i < hands, difference, zero)
 
-    def apart(look, same, whole, everything, i, held):
-        """All hands but those with a card of ours, for hand i if there is one."""
-        place = select(i < held, i, uint32(0))
-        ends = uint32(look[uint32(4 * place + 3)])
+    def unblocked(lookup, same, whole, everything, i, hands):
+        """Return all hands except those with a card of ours for hand i, or zero if there is no hand i."""
+        index = select(i < hands, i, uint32(0))
+        ends = uint32(lookup[uint32(4 * index + 3)])
         met = everything - (whole[uint32(ends & 0xFFFF)] + whole[uint32(ends >> 16)])
-        return select(i < held, met + whole[uint32(1 + same[place])], zero)
+        return select(i < hands, met + whole[uint32(1 + same[index])], zero)
 
-    ahead, apart = part(ahead), part(apart)
+    ahead, unblocked = part(ahead), part(unblocked)
 
-    def write_folds(look, same, whole, everything, width, held, there, lane):
-        """Without strengths."""
+    def write_folds(lookup, same, whole, everything, width, hands, fold_row, lane):
+        """Write sums without strengths, for folds."""
         i = uint32(lane)
         while i < width:
             further = uint32(i + LANES)
-            x = apart(look, same, whole, everything, i, held)
-            y = apart(look, same, whole, everything, further, held)
-            there[i] = x
+            x = unblocked(lookup, same, whole, everything, i, hands)
+            y = unblocked(lookup, same, whole, everything, further, hands)
+            fold_row[i] = x
             if further < width:
-                there[further] = y
+                fold_row[further] = y
             i = uint32(i + 2 * LANES)
 
-    def write_shows(look, whole, everything, width, held, here, lane):
-        """By strength."""
+    def write_shows(lookup, whole, everything, width, hands, show_row, lane):
+        """Write sums by strength, for showdowns."""
         i = uint32(lane)
         while i < width:
             further = uint32(i + LANES)
-            x, y = ahead(look, whole, everything, i, held), ahead(look, whole, everything, further, held)
-            here[i] = x
+            x, y = ahead(lookup, whole, everything, i, hands), ahead(lookup, whole, everything, further, hands)
+            show_row[i] = x
             if further < width:
-                here[further] = y
+                show_row[further] = y
             i = uint32(i + 2 * LANES)
 
     return part(write_folds), part(write_shows)
@@ -87,22 +89,22 @@ def looking(number: type[np.floating[Any]]) -> tuple[Any, Any]:
 
 @cache
 def summing(number: type[np.floating[Any]]) -> Any:
-    """``by_cards``: sums over the hands of each card."""
+    """Return ``by_cards``, the kernel part that sums over the hands of each card."""
     zero = number(0.0)
 
     def after(code, x, total):
-        """A running sum after one step of the program."""
+        """Return a running sum after one step of the program."""
         return x if code & AGAIN != 0 else total + x
 
     after = part(after)
 
     def four(one, two, whole):
-        """Reach of the hands that four steps of the program name."""
+        """Load the reach of the hands in four steps of the program."""
         return (whole[uint32(one & MASK)], whole[uint32((one >> 16) & MASK)], whole[uint32(two & MASK)],
                 whole[uint32((two >> 16) & MASK)])  # fmt: skip
 
-    def kept(one, two, reach, total, whole, to):
-        """The running sum after four steps, each of which is kept."""
+    def add_four(one, two, reach, total, whole, to):
+        """Return the running sum after four steps, and store the sum of each."""
         first = after(one, reach[0], total)
         second = after(one >> 16, reach[1], first)
         third = after(two, reach[2], second)
@@ -113,13 +115,13 @@ def summing(number: type[np.floating[Any]]) -> Any:
         whole[to + 4 * LANES] = total
         return total
 
-    four, kept = part(four), part(kept)
+    four, add_four = part(four), part(add_four)
 
     def by_cards(program, whole, at, last, to):
-        """Running sums over the hands of each card, four steps at a time.
+        """Compute running sums over the hands of each card, four steps at a time.
 
-        While four steps are added up, the reach of the next four is read, and the program of those after them.
-        ``to`` has 64 bits: sums with constants cost nothing then.
+        While four steps are added, the reach of the next four is read, and the program of the four after them.
+        ``to`` has 64 bits, so adding constants to it is free.
         """
         total, first = zero, at
         if at >= last:
@@ -132,7 +134,7 @@ def summing(number: type[np.floating[Any]]) -> Any:
             at = uint32(at + 2 * LANES)
             far_one, far_two = load2(program, select(at < last, at, first))
             next_reach = four(next_one, next_two, whole)
-            total = kept(one, two, reach, total, whole, to)
+            total = add_four(one, two, reach, total, whole, to)
             one, two, next_one, next_two, reach = next_one, next_two, far_one, far_two, next_reach
             to = to + 4 * LANES
 
@@ -140,7 +142,7 @@ def summing(number: type[np.floating[Any]]) -> Any:
 
 
 def _run_sums(whole, mine, end, run):
-    """A lane's sums over all hands up to each of its own; ``run``: over those before."""
+    """Compute a lane's sums over all hands up to each of its own; ``run``: sum over the hands before."""
     k = mine
     while uint32(k + 2) < end:
         a, b, c = whole[k], whole[uint32(k + 1)], whole[uint32(k + 2)]
@@ -160,39 +162,39 @@ run_sums: Any = part(_run_sums)
 
 @cache
 def settling(number: type[np.floating[Any]]) -> Any:
-    """The part of kernels that work in numbers of a type."""
+    """Return the kernel part that computes terminals in numbers of a type."""
     zero = number(0.0)
     by_cards, (write_folds, write_shows) = summing(number), looking(number)
 
     def settle(betting, cards, board, g, rows, alive, stamp, whole, each, lane):
-        """The rows of a terminal group, by a warp; ``whole``: its shared memory."""
+        """Compute the rows of a terminal group with one warp; ``whole``: its shared memory."""
         record = tail(cards.board, uint32(board * layout.BOARD_WORDS))
         group = tail(betting.group, uint32(g * layout.GROUP_WORDS))
         first, row, kind = word(group, layout.TOP), word(group, layout.ROW), word(group, layout.KIND)
         marks = uint32(word(record, layout.BOARD_MARKS) + first)
         if alive[marks] != stamp:
-            return  # nobody reads them
+            return  # the rows are never read
         width, stride = word(record, layout.BOARD_WIDTH), word(record, layout.BOARD_STRIDE)
         base = uint32(word(record, layout.BOARD_ROWS) + uint32(first * stride))
-        here = tail(rows, uint32(base + uint32(row * stride)))
-        there = tail(rows, uint32(base + uint32(word(group, layout.EXTRA) * stride)))
+        show_row = tail(rows, uint32(base + uint32(row * stride)))
+        fold_row = tail(rows, uint32(base + uint32(word(group, layout.EXTRA) * stride)))
         if alive[uint32(marks + row)] != stamp:
             i = uint32(lane)
             while i < width:
-                here[i] = zero
-                there[i] = zero
+                show_row[i] = zero
+                fold_row[i] = zero
                 i = uint32(i + LANES)
             return
         shows, folds = kind & layout.SHOWS != 0, kind & layout.FOLDS != 0
-        held, wide = word(record, layout.BOARD_HELD), word(record, layout.BOARD_THEIRS)
+        hands, wide = word(record, layout.BOARD_HANDS), word(record, layout.BOARD_THEIRS)
         start, steps = word(record, layout.BOARD_START), word(record, layout.BOARD_STEPS)
-        look, same = tail(cards.look, uint32(4 * start)), tail(cards.same, start)
+        lookup, same = tail(cards.lookup, uint32(4 * start)), tail(cards.same, start)
         program = tail(cards.program, word(record, layout.BOARD_PROGRAM))
         by_card = uint32(uint32(each * LANES) + 1)
         mine = uint32(lane * each + 1)
         k = uint32(lane)
         while k < uint32(each * LANES):
-            whole[uint32(1 + k)] = here[k] if k < wide else zero
+            whole[uint32(1 + k)] = show_row[k] if k < wide else zero
             k = uint32(k + LANES)
         if lane == 0:
             whole[uint32(0)] = zero
@@ -207,12 +209,12 @@ def settling(number: type[np.floating[Any]]) -> Any:
         by_cards(program, whole, uint32(2 * lane), uint32(uint32(steps * LANES) // 2), np.int64(uint32(by_card + lane)))
         warp_barrier()
         if folds:
-            write_folds(look, same, whole, everything, width, held, there, lane)
+            write_folds(lookup, same, whole, everything, width, hands, fold_row, lane)
             warp_barrier()
         if shows:
             run_sums(whole, mine, end, run)
             warp_barrier()
-            everything = whole[word(record, layout.BOARD_THEIR_HELD)]
-            write_shows(look, whole, everything, width, held, here, lane)
+            everything = whole[word(record, layout.BOARD_THEIR_HANDS)]
+            write_shows(lookup, whole, everything, width, hands, show_row, lane)
 
     return part(settle)

@@ -80,7 +80,7 @@ def _up_kernel(storage: str, up_tile: Callable[..., None], cached: bool) -> Any:
         if w < u(which.end):
             up_tile(shape, learning, w, lane, (number(unit), positive, negative), parameter)
 
-    return kernel(up, kept=cached)
+    return kernel(up, cached=cached)
 
 
 @cache
