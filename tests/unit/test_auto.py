@@ -321,9 +321,9 @@ def test_a_session_takes_the_iterations_of_one_go() -> None:
     while not session.ended:
         calls += 50
         assert session.upto(calls, lambda: False)
-    assert session.found is not None
-    assert session.found.iteration == whole.iteration
-    for one, two in zip(session.found.strategies, whole.strategies, strict=True):
+    assert session.result is not None
+    assert session.result.iteration == whole.iteration
+    for one, two in zip(session.result.strategies, whole.strategies, strict=True):
         np.testing.assert_array_equal(one, two)
 
 

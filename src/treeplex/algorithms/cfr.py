@@ -211,8 +211,8 @@ def hs_dcfr(
     """DCFR with hyperparameter schedules (Zhang, McAleer & Sandholm 2024): HS-DCFR(30), or (15) with ``gamma=15``.
 
     ``horizon``: the number of iterations n in which alpha rises from 1 to 4, beta falls from -1 to -3 and gamma falls
-    by 5; 0 stands for the run's initial iteration limit, or 1,000. ``weight``: of iteration t in the average, either the
-    "product" that results from multiplying it by (t / (t + 1))^gamma_t, or the "power" t^gamma_t. ``order``,
+    by 5; 0 stands for the run's initial iteration limit, or 1,000. ``weight``: of iteration t in the average, either
+    the "product" that results from multiplying it by (t / (t + 1))^gamma_t, or the "power" t^gamma_t. ``order``,
     ``discount``: as in ``dcfr``.
     """
     n = horizon_of(horizon)

@@ -53,10 +53,10 @@ def minimizer(
 
     The rule is called for every infoset, bottom-up, as ``rule(t, values, strategy, memory)``. ``t`` is the iteration.
     ``values`` are the counterfactual values of the actions. ``strategy`` is the strategy just played, which the rule
-    overwrites with the next one. ``memory`` has one row of numbers per action for each requested row; it starts with zeros
-    and persists between iterations. Numba compiles the rule, so write loops; that takes about half a second per process.
-    ``weight``: the averaging weights, linear by default. ``order``: as in ``cfr_plus``. ``checked``: False compiles the
-    rule without index checks. The rule is then faster, and an index out of bounds corrupts memory.
+    overwrites with the next one. ``memory`` has one row of numbers per action for each requested row; it starts with
+    zeros and persists between iterations. Numba compiles the rule, so write loops; that takes about half a second per
+    process. ``weight``: the averaging weights, linear by default. ``order``: as in ``cfr_plus``. ``checked``: False
+    compiles the rule without index checks. The rule is then faster, and an index out of bounds corrupts memory.
     """
     rows, turns_number, order_number = non_negative("memory", memory), turn_order(turns), named("order", order, ORDERS)
     schedule = linear() if weight is None else averaging_of(weight)

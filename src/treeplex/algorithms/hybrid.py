@@ -199,8 +199,8 @@ class Hybrid(Tabular[HybridState]):
     def _played(self, game: CompiledGame, player: int, iterations: int, learner: Learner | RuleLearner) -> Floats:
         """Return the sum of the strategies that the opponent has faced.
 
-        With alternating turns player 1 has faced player 0's strategies from the second one on, and the present one. For a
-        weighted average the sum is only an estimate.
+        With alternating turns player 1 has faced player 0's strategies from the second one on, and the present one. For
+        a weighted average the sum is only an estimate.
         """
         if self.arrays.weight != uniform():
             pieces = ((done, min(PIECE, iterations - done)) for done in range(0, iterations, PIECE))
