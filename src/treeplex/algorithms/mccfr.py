@@ -196,7 +196,7 @@ class MonteCarlo(Tabular[SamplingState]):
             raise ParameterError(f"pure-cfr and pure-mccfr have a rule of their own, got {quoted(name)}.")
         if self.plus or self.sampler in (Chance(MATCH_OR_PICK), External(MATCH_OR_PICK)):
             options = "regret=plus and fallback=random"
-            raise ParameterError(f"Leave {options} out, which are of regret matching, got {quoted(name)}.")
+            raise ParameterError(f"Leave out {options}, which belong to regret matching, got {quoted(name)}.")
         return replace(self, rule=rule, name=name)
 
     def _with_memory(self, game: CompiledGame, form: Sampling, stream: SamplingStream, rule: Rule) -> SamplingStream:
