@@ -51,7 +51,7 @@ class Program(NamedTuple):
 
     status: int
     calls: int  # granted so far; HiGHS calls back once per iteration
-    iterations: int  # of the simplex method, once it is solved
+    iterations: int  # simplex iterations, once it is solved
     strategies: tuple[Array, Array]  # the equilibrium; empty until then
     session: LPSession | None = None  # the paused program; not saved, restarted if missing
 
@@ -65,7 +65,7 @@ class AutoState(NamedTuple):
     entrants: tuple[Any, ...]  # each member's own state
     rows: tuple[tuple[MemberRow, ...], ...]  # measurements of each member
     leader: int
-    due: int  # the iteration of the next decision
+    due: int  # iteration of the next decision
     program: Program
     events: tuple[Event, ...]
 
@@ -116,12 +116,12 @@ class Auto(Tabular[AutoState]):
 
     names: tuple[str, ...]
     members: tuple[Member, ...]
-    with_program: bool  # whether the linear program is one of them
+    with_program: bool  # True: the linear program is one of the members
     spots: str  # the algorithm for hold'em spots
-    programmed: bool = False  # it takes part in this run: without limits on iterations or nodes
+    programmed: bool = False  # True: it takes part in this run, which has no limit on iterations or nodes
     limits: Limits = UNLIMITED
-    iterate: str = "average"  # which strategies the run reports
-    threads: int = 0  # for measuring
+    iterate: str = "average"  # strategies that the run reports
+    threads: int = 0  # threads for measurements
 
     @property
     def storage(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -432,7 +432,7 @@ def _rows(saved: Array, done: int) -> tuple[MemberRow, ...]:
     rows = checked("rows", saved, np.float64, (len(saved), len(MemberRow._fields)), 0.0)
     iteration, positive = rows[:, 0], rows[:, 2][rows[:, 2] > 0.0]
     rising = not np.any(np.diff(iteration, prepend=0.0) < 1.0) and iteration.max(initial=0.0) <= done
-    if not rising or positive.min(initial=math.inf) < TINY * positive.max(initial=0.0):  # ``race`` divides them
+    if not rising or positive.min(initial=math.inf) < TINY * positive.max(initial=0.0):  # ``race`` divides by them
         raise ValueError("its rows do not follow each other")
     return tuple(MemberRow(int(t), float(work), float(nash_conv)) for t, work, nash_conv in rows)
 

@@ -16,7 +16,7 @@ class Event(NamedTuple):
 
     kind: int  # LED: a member leads; else the linear program failed or was not accurate enough
     member: int
-    iteration: int  # of the leader until then
+    iteration: int  # iteration of the previous leader
     ratio: float  # its forecast divided by the leader's, at the decision
 
 

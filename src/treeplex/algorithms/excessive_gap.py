@@ -22,8 +22,8 @@ from treeplex.engines.sequence.tree_operator import tree_operator
 from treeplex.tensors import LARGEST, TINY, checked
 
 STEPS: Final = {"adaptive": True, "theory": False}
-LEAST: Final = 1e-16  # of the first guess: below, smoothing has no effect and stops shrinking
-MOST_HALVINGS: Final = 30  # of the first smoothing
+LEAST: Final = 1e-16  # fraction of the first guess below which smoothing has no effect and stops shrinking
+MOST_HALVINGS: Final = 30  # most halvings of the first smoothing
 
 
 class ExcessiveGapState(NamedTuple):

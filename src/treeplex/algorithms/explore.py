@@ -103,7 +103,7 @@ class Exploring(Algorithm[Game, ExploreState]):
         return Evaluation(sampled.value.mean, math.nan, (first, second), extra)
 
     def sampled(self, game: Game, state: ExploreState) -> Sampled:
-        """Train a response of each player on ``responses`` walks, then let it play as many new games.
+        """Train a response of each player on ``responses`` walks, then let it play the same number of new games.
 
         Training enters no more histories than exploring did. Random numbers come from a copy of the state's generator,
         so evaluating a run does not change how it continues.

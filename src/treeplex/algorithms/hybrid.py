@@ -40,17 +40,17 @@ from treeplex.updates.schedules import Schedule, linear, uniform
 from treeplex.updates.turns import SIMULTANEOUS
 
 NUMBER: Final = 0.44  # nanoseconds per number that an iteration over arrays reads
-NODE: Final = 5.7  # per node that a walk enters
-VISIT: Final = 144.0  # per infoset that it visits, for the first ``NEAR`` of an iteration, which stay in the cache
-FAR_VISIT: Final = 630.0  # per further infoset
+NODE: Final = 5.7  # nanoseconds per node that a walk enters
+VISIT: Final = 144.0  # nanoseconds per visited infoset, for the first ``NEAR`` of an iteration, which fit the cache
+FAR_VISIT: Final = 630.0  # nanoseconds per further infoset
 NEAR: Final = 1000
-ITERATION: Final = 6500.0  # fixed cost per iteration
-RESPONSE_NODE: Final = 30.0  # per node that a best response visits
-PIECE: Final = 10**7  # iterations whose weights are in memory at a time
+ITERATION: Final = 6500.0  # nanoseconds per iteration, a fixed cost
+RESPONSE_NODE: Final = 30.0  # nanoseconds per node that a best response visits
+PIECE: Final = 10**7  # iterations whose weights are in memory at the same time
 HANDOVER: Final = 3.0  # cost of a hand-over, in iterations over arrays
 
-SPACING: Final = 1.3  # of trials, as a factor of their iterations
-SHARE: Final = 0.005  # of all work so far, for one trial
+SPACING: Final = 1.3  # distance of trials, as a factor of their iterations
+SHARE: Final = 0.005  # fraction of all work so far that one trial may cost
 MARGIN: Final = 0.7  # a walk is cheaper below this multiple of an array iteration: the fit may be 0.77 of the cost
 FIRST_TRIAL: Final = 100
 MOST_ITERATIONS: Final = 10**9  # accepted from a checkpoint on arrays: a hand-over sums the weights of all
@@ -59,7 +59,7 @@ MOST_ITERATIONS: Final = 10**9  # accepted from a checkpoint on arrays: a hand-o
 class HybridState(NamedTuple):
     """State of the hybrid between iterations."""
 
-    arrays: Any  # of type SequenceTables, or tiled tables; used until the hand-over
+    arrays: Any  # SequenceTables or tiled tables, used until the hand-over
     walk: WalkState  # used from the hand-over on
     handed_over_at: int  # iteration of the hand-over; 0: not yet
     trial: int  # the iteration of the next trial

@@ -40,7 +40,7 @@ from treeplex.games.protocol import TERMINAL
 TOLERANCE: Final = 1e-7
 """Largest NashConv that counts as exact where the run has no target, relative to half the range of payoffs."""
 
-ROUNDING: Final = 1e-14  # of NashConv itself, relative to the largest payoff
+ROUNDING: Final = 1e-14  # rounding of NashConv itself, relative to the largest payoff
 SMALLEST, LARGEST = 1e-12, 1e15  # coefficients that HiGHS accepts at most
 
 

@@ -48,7 +48,7 @@ class Costs(NamedTuple):
     sequence: float  # additionally per sequence of both players
     evaluation: float  # fixed cost per evaluation
     evaluated: float  # additionally this multiple of an iteration's cost for bytes and sequences
-    setup: float  # to build and presolve the linear program, per nonzero
+    setup: float  # cost to build and presolve the linear program, per nonzero
     call: float  # per iteration of the simplex method
     touched: float  # additionally per nonzero touched: iteration n touches those of n rows
     device_iteration: float  # on a GPU, as ``iteration``
@@ -66,8 +66,8 @@ class Prices(NamedTuple):
 
     iteration: float
     evaluation: float
-    nonzeros: float  # of the linear program
-    rows: float  # of the linear program
+    nonzeros: float  # nonzeros of the linear program
+    rows: float  # rows of the linear program
 
     def program(self, calls: int) -> float:
         """Return the cost of the first ``calls`` iterations of the linear program.

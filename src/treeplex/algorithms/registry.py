@@ -238,7 +238,7 @@ class Choice(NamedTuple):
 
     algorithm: Algorithm[Any, Any]
     name: str  # with every parameter; identifies a run
-    label: str  # as the user wrote it
+    label: str  # name written by the user
     parameters: Mapping[str, Any] = {}  # parameters that the user set
 
 

@@ -35,9 +35,9 @@ from treeplex.engines.sequence.first_order import ROUNDING, Mirror
 from treeplex.evaluation.exact import evaluate_strategies
 from treeplex.tensors import MOST, checked
 
-SUFFICIENT: Final = 0.2  # of the gap at the last restart
-NECESSARY: Final = 0.8  # of the gap at the last restart, once the gap rises again
-ARTIFICIAL: Final = 0.36  # of all iterations
+SUFFICIENT: Final = 0.2  # fraction of the gap at the last restart
+NECESSARY: Final = 0.8  # fraction of that gap, once the gap rises again
+ARTIFICIAL: Final = 0.36  # fraction of all iterations
 MOST_EVERY: Final = 1_000_000
 PASSES: Final = 4  # passes per check: best responses of both players to two pairs of strategies
 STORED: Final = {name: name for name in ("float64", "float32")}  # storage types in which regrets can be set

@@ -26,8 +26,8 @@ class Traversal:
     respond: bool = False  # play best responses behind actions of regret at most -(U(I) - L(I))
     spread: Spread = "payoff"  # U(I) - L(I) of payoffs, or of counterfactual values, times chance's reach
     threshold: float = NEVER  # prune an action by regret if about this many iterations will be skipped
-    bound: Bound = "payoff"  # on the value of a pruned action
-    length: Length = "bound"  # of a pruning: while (9) holds, or m of Theorem 1
+    bound: Bound = "payoff"  # upper bound on the value of a pruned action
+    length: Length = "bound"  # length of a pruning: while (9) holds, or m of Theorem 1
     longest: int = 0  # most iterations of a pruning; 0: no limit
     nested: bool = False  # a pruning starts without visiting the subtree, and prunings inside it continue
 

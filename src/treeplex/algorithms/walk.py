@@ -64,7 +64,7 @@ NO_ROWS: Final = Csr(np.zeros(1, dtype=np.int32), np.empty(0, dtype=np.int32), N
 
 @dataclass(frozen=True)
 class WalkMatching:
-    """Regret matching; ``plus``: regrets have no memory of being negative (Brown & Sandholm 2015, section 4.2)."""
+    """Regret matching; ``plus``: negative regrets are forgotten (Brown & Sandholm 2015, section 4.2)."""
 
     plus: bool = False
 
@@ -94,7 +94,7 @@ class WalkState(NamedTuple):
     tables: tuple[WalkTables, WalkTables]
     iteration: int
     nodes: int  # touched so far
-    responses: int  # of these, visited by best responses that start and end prunings, not by traversals
+    responses: int  # nodes visited by best responses that start and end prunings, included in ``nodes``
     visits: int  # infosets visited by traversals
     memory: tuple[Floats, ...] = ()  # [rows * S] of both players, for a rule that is a function
 

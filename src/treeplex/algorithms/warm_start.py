@@ -47,7 +47,7 @@ class WarmStartState(NamedTuple):
     """State between iterations; arrays are those of the whole game."""
 
     sampler: mccfr.SamplingState
-    learners: tuple[Learner, Learner]  # of CFR+; zero for removed actions
+    learners: tuple[Learner, Learner]  # CFR+'s tables; zero for removed actions
     kept: tuple[Bytes, Bytes]  # [S] 1 for the remaining actions
     unpaid: tuple[Bytes, Bytes]  # [I] 1 where CFR+ has nothing to learn from, or has not started
     iteration: int
@@ -233,7 +233,7 @@ def warm_start(
 
 
 def _gaining(game: CompiledGame, player: int, mask: Bytes, values: Floats) -> Bytes:
-    """[S] 1 for removed actions worth more than the remaining ones of their infoset, after a best response."""
+    """[S] 1 for removed actions with a higher value than the remaining ones of their infoset, by a best response."""
     treeplex = game.treeplexes[player]
     gaining = np.zeros(treeplex.sequences, dtype=np.int8)
     if treeplex.infosets:

@@ -29,7 +29,7 @@ class Added(NamedTuple):
     root: int  # index of its first node in the tree
     regret: Floats  # [H] of the new move
     histories: int
-    iterations: int  # of the recovery game
+    iterations: int  # iterations of the recovery game
 
 
 def by_recovery(game: GrowingGame, node: int, size: float) -> Added:

@@ -36,8 +36,8 @@ MARK: Final = "mark"  # prefix of tensors with sums to discard
 LEARNING, EVALUATING = 10.0, 100.0  # numbers read per row and hand by an iteration, and by two pairs of best responses
 MOST_ITERATIONS: Final = 10**7  # accepted from a checkpoint: adding a size repeats as many
 ROUNDING: Final = 1.0 + 1e-6
-OVERHEAD: Final = 150_000.0  # of one evaluation, in numbers read
-TRANSLATING: Final = 200_000.0  # per public state of rules that list their sizes: many lines lead to each
+OVERHEAD: Final = 150_000.0  # fixed cost of one evaluation, in numbers read
+TRANSLATING: Final = 200_000.0  # numbers read per public state if rules list their sizes: many lines lead to each
 
 
 GrowthState = GrowthRun[GrowingGame]
@@ -185,7 +185,7 @@ def _entry(node: object, span: object, histories: object, largest: object, squar
 
 def check_and_add(game: GrowingGame, growth: Growth) -> Addition | None:
     """Add the size with the most regret per history, if proposition 1 says that it pays."""
-    scale = game.weight * game.effective  # of sums, to an average iteration
+    scale = game.weight * game.effective  # sums divided by it are those of an average iteration
     growable = GrowingDealt(game, growth.estimate or "transfer", growth.method)
     for expansion in check(growable, growth.factor, growth.discount, 1):
         node, player, size, gain, _ = expansion.candidate

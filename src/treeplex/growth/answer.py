@@ -31,7 +31,7 @@ class Addition(NamedTuple):
     method: str
     gain: float  # regret per iteration for not having it, in chips per hand: the reason for adding it
     needed: float  # regret required by proposition 1
-    regret: float  # per iteration, of the new move once it was added, over all hands
+    regret: float  # regret per iteration of the new move once it was added, over all hands
     histories: int  # histories that it added
     recovery: int  # iterations of the recovery game
     discount: float  # weight of the past since then
@@ -81,7 +81,7 @@ class GrowthExtras(GrowthAnswer):
 
 
 class DiscoveredSize(NamedTuple):
-    """A discovered size: an opponent's loss who does not know it, and its frequency."""
+    """A discovered size: the loss of an opponent who does not know it, and its frequency."""
 
     addition: Addition
     worth: float  # loss in chips per hand of an opponent who maps it to its neighbours, over the run

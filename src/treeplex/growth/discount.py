@@ -13,7 +13,7 @@ class AddedRegret(NamedTuple):
     head: float  # squared positive regrets of the new action
     regret: float  # positive regrets of the new action
     histories: int
-    iterations: int  # of the recovery game
+    iterations: int  # iterations of the recovery game
 
 
 class Bounds(NamedTuple):

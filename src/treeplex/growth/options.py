@@ -25,8 +25,8 @@ FAMILIES: Final = ("cfr", "cfr+", "lcfr", "dcfr")
 """Algorithms that can grow: the first two on dealt games, all of them on hold'em spots."""
 
 EVERY: Final = 5  # iterations between two checks of a dealt game
-EVERY_FINITE: Final = 20  # of one whose rules list their sizes, where a check takes longer
-ARCHIVE_EVERY: Final = 10  # checks for new actions per check for what can be archived
+EVERY_FINITE: Final = 20  # iterations between checks if the rules list their sizes, where a check takes longer
+ARCHIVE_EVERY: Final = 10  # checks for new actions per check for subtrees to archive
 
 ALL: Final = 1_000_000  # sizes per check: all that pay
 

@@ -56,7 +56,7 @@ class Recovered(NamedTuple):
     game: HoldemGame  # the recovery game; nodes of the subgame are those of the new game
     learners: tuple[HandLearner, HandLearner]
     value: Floats  # [N] the new action's average counterfactual value to every hand at the head
-    weight: float  # of all iterations in the averages
+    weight: float  # weight of all iterations in the averages
 
 
 def value_of(game: HoldemGame, sources: Sources, values: Array, depth: int, decision: Decision) -> Floats:
@@ -83,7 +83,7 @@ def recover(
     runner, rule = engine(game, storage, threads), PassRule(0.0, prune=True)
     ones = np.ones(iterations + 1)
     schedules = Schedules(ones, 0.0 * ones, np.arange(iterations + 1.0))
-    regret = np.zeros((2, len(alternative)))  # of leaving and of entering
+    regret = np.zeros((2, len(alternative)))  # regrets of leaving and of entering
     value, unit = np.zeros(len(alternative)), 1.0
     for t in range(1, iterations + 1):
         entering = shares(regret)[1]

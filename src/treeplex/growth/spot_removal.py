@@ -38,8 +38,8 @@ from treeplex.growth.spot_plans import as_it_is, plan_of
 from treeplex.growth.spots import GrowingSpot, nodes_behind, start_weights
 
 IDLE_CHECKS: Final = 3  # checks in a row without enough bets
-LEAST: Final = 0.001  # of the cases in which the player reaches the decision
-RISE: Final = 0.01  # of the sum of both players' regrets
+LEAST: Final = 0.001  # fraction of the cases in which the player reaches the decision
+RISE: Final = 0.01  # largest rise of the sum of both players' regrets
 
 
 class Unused(NamedTuple):

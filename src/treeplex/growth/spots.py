@@ -35,7 +35,7 @@ from treeplex.growth.spot_plans import RealPlan, best_response, pass_over, plan_
 from treeplex.growth.spot_recovery import Head, Recovered, recover, value_of
 
 SIZED: Final = ("bet", "raise")
-MOST_RECOVERY: Final = 200  # iterations of a recovery game
+MOST_RECOVERY: Final = 200  # most iterations of a recovery game
 
 
 class DecisionGains(NamedTuple):
@@ -43,7 +43,7 @@ class DecisionGains(NamedTuple):
 
     line: Line
     real: Real
-    gains: Floats  # [actions] by how much each is better than all actions on the menu, summed over hands
+    gains: Floats  # [actions] excess of each over all actions on the menu, summed over hands
 
 
 class GrowingSpot:
@@ -276,7 +276,7 @@ class GrowingSpot:
     def _regret(self, learner: HandLearner, depth: int, head: Decision, action: int, gained: Floats) -> Floats:
         """Write the regret of a new action, as if it had never been chosen; return its positive part.
 
-        The other regrets of the head are brought up to date, since one number says how old all of them are.
+        The other regrets of the head are updated to the present iteration, since all of them share one number for their age.
         """
         rows = hand_rows(self.game, head.player)[depth, head.texture]
         up, down = self._fading(cuts=False)

@@ -31,7 +31,7 @@ from treeplex.updates.rule import Rule
 VARIANCE: Final = 0  # step-size rules
 THEORY: Final = 1
 MATCHING: Final = 2  # regret matching instead of Hedge
-LEAST_RANGE: Final = 1e-6  # of ``payoff_range``: lower bound of 3 sqrt(VAR(I))
+LEAST_RANGE: Final = 1e-6  # lower bound of 3 sqrt(VAR(I)), relative to ``payoff_range``
 
 
 @kernel

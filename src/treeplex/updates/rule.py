@@ -67,7 +67,7 @@ class Rule:
     name: str
     update: Update  # plain Python; may call functions compiled by Numba
     memory: int = 1  # rows of numbers per action
-    constants: Callable[[float], tuple[float, ...]] | None = None  # from the range of payoffs; None: no constants
+    constants: Callable[[float], tuple[float, ...]] | None = None  # takes the range of payoffs; None: no constants
     start: Callable[[int, int, Floats], Floats] = zero_memory  # (actions, rows, constants): memory before iteration 1
     checked: bool = True  # True: every index is checked
     own: bool = False  # True: a user's rule, which must be tried before it is trusted

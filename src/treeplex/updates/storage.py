@@ -52,7 +52,7 @@ AVERAGE, REGRET = 1, 2
 class Storage(NamedTuple):
     """A storage type of numbers."""
 
-    bytes: int  # per number
+    bytes: int  # bytes per number
     work: type[np.floating[Any]]  # the precision in which rows of hands are computed
     scaled: bool  # whole numbers, with one scale per group
 
