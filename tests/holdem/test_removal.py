@@ -206,14 +206,14 @@ def test_a_size_that_was_taken_out_is_found_again() -> None:
     assert less.game.nodes < nodes
     less.advance(20)
     added = check(less, 1.0, "recommended", 100)
-    assert "check, bet 50" in {line_text((*one.candidate.place, *_action(less, one))) for one in added}
+    assert "check, bet 50" in {line_text((*one.candidate.decision, *_action(less, one))) for one in added}
     assert name in sized(less)
     less.advance(300)
     assert float(less.regrets().sum()) < float(grown.regrets().sum())
 
 
 def _action(spot: GrowingSpot, one: Any) -> tuple[Any]:
-    _, decision = decisions_by_line(spot.game)[one.candidate.place]
+    _, decision = decisions_by_line(spot.game)[one.candidate.decision]
     return (next(action for action in decision.node.actions if action.size == one.candidate.size),)
 
 

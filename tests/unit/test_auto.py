@@ -401,7 +401,7 @@ def test_a_linear_program_that_fails_is_told_and_the_race_goes_on(monkeypatch) -
 class Failing:
     """A linear program without an answer."""
 
-    ended, found = True, None
+    ended, result = True, None
 
     def __init__(self, game: Any, target: float | None) -> None:
         pass

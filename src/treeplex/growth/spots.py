@@ -276,7 +276,7 @@ class GrowingSpot:
     def _regret(self, learner: HandLearner, depth: int, head: Decision, action: int, gained: Floats) -> Floats:
         """Write the regret of a new action, as if it had never been chosen; return its positive part.
 
-        The other regrets of the head are updated to the present iteration, since all of them share one number for their age.
+        The other regrets of the head are updated to the present iteration, since all of them share one age.
         """
         rows = hand_rows(self.game, head.player)[depth, head.texture]
         up, down = self._fading(cuts=False)
