@@ -250,7 +250,7 @@ class Auto(Tabular[AutoState]):
         numbers = checked("race", tensors["race"], np.int64, (5,), 0, MOST)
         count, leader, due, status, calls = (int(number) for number in numbers)
         if count != len(self.members) or leader >= count or status not in (WAITING, FAILED, ROUGH):
-            raise ValueError("it is of another race")
+            raise ValueError("it belongs to another race")
         entrants: list[Any] = []
         rows: list[tuple[MemberRow, ...]] = []
         for index, member in enumerate(self.members):
@@ -259,7 +259,7 @@ class Auto(Tabular[AutoState]):
             entrants.append(member.restore(game, own, seed))
             rows.append(_rows(own["rows"], entrants[-1].iteration))
         if due < entrants[leader].iteration:
-            raise ValueError("its next decision is over")
+            raise ValueError("its next decision lies in the past")
         program = UNSOLVED._replace(status=status, calls=calls)
         return AutoState(tuple(entrants), tuple(rows), leader, due, program, _events(tensors["events"], count))
 
@@ -441,7 +441,7 @@ def _events(saved: Array, members: int) -> tuple[Event, ...]:
     """Read the decisions from a checkpoint; raise ValueError if they are impossible."""
     events = checked("events", saved, np.float64, (len(saved), len(Event._fields)), math.nan)  # a ratio may be infinite
     if np.any(checked("events", events[:, :3], np.float64, None, 0.0) > (PROGRAM_ROUGH, members, MOST)):
-        raise ValueError("its events are of another race")
+        raise ValueError("its events belong to another race")
     return tuple(Event(int(kind), int(member), int(t), float(ratio)) for kind, member, t, ratio in events)
 
 

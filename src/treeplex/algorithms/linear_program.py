@@ -223,7 +223,7 @@ def _solve(game: CompiledGame, payoffs: Payoffs, scale: float, player: int, stop
     solver.setOptionValue("small_matrix_value", SMALLEST)
     solver.cbSimplexInterrupt += interrupt_if_stopped
     if solver.passModel(program) == highspy.HighsStatus.kError or solver.run() == highspy.HighsStatus.kError:
-        raise SolverError(f"The linear program of {game.name} was refused by HiGHS; its payoffs may be too far apart.")
+        raise SolverError(f"The linear program of {game.name} was rejected by HiGHS; its payoffs may be too far apart.")
     status = solver.getModelStatus()
     if status == highspy.HighsModelStatus.kInterrupt:
         raise _InterruptedError(f"The linear program of {game.name} was not solved: out of time, or stopped by Ctrl-C.")

@@ -193,7 +193,10 @@ class MonteCarlo(Tabular[SamplingState]):
     def with_rule(self, rule: Rule, name: str) -> MonteCarlo:
         """Return the sampler with a rule that is a function, which learns from sampled values times their weights."""
         if self._pure:
-            raise ParameterError(f"pure-cfr and pure-mccfr have a rule of their own, got {quoted(name)}.")
+            raise ParameterError(
+                f"The 'rule' parameter is not for pure-cfr and pure-mccfr, which have a rule of their own, got"
+                f" {quoted(name)}."
+            )
         if self.plus or self.sampler in (Chance(MATCH_OR_PICK), External(MATCH_OR_PICK)):
             options = "regret=plus and fallback=random"
             raise ParameterError(f"Leave out {options}, which belong to regret matching, got {quoted(name)}.")

@@ -160,7 +160,7 @@ class Growing(GrowthAlgorithm[Abstraction, GrowingGame]):
         archive.entries = [_entry(*entry) for entry in saved["archive"]]
         archived = np.flatnonzero(nodes.mover == ARCHIVED).tolist()
         if sorted(entry.node for entry in archive.entries) != archived:
-            raise ValueError("its archive is of another tree")
+            raise ValueError("its archive belongs to another tree")
         archive.store.check = lambda block: check_block(block, ranges)
         if ARCHIVE in tensors:
             archive.store.fill(tensors[ARCHIVE].tobytes())
@@ -174,7 +174,7 @@ def _check_weights(tree: GrowingGame) -> None:
     if most > MOST_ITERATIONS or tree.weight < TINY or not (average[0, 0] > TINY or most == 0):
         raise ValueError(f"its iterations, {most:,}, or their weights are impossible")
     if average.max() > ROUNDING * average[0].max() or tree.effective > ROUNDING * (most + 1.0):
-        raise ValueError("its averages are of more iterations than were done")
+        raise ValueError("its averages contain more iterations than were done")
 
 
 def _entry(node: object, span: object, histories: object, largest: object, squares: object) -> ArchivedSubgame:

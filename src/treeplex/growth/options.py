@@ -124,11 +124,13 @@ def fitted_to_game(growth: Growth) -> Growth:
     """Return the options with defaults for a game whose payoffs are proportional to a size."""
     for name in ("bets", "raises", "street", "by_class"):
         if getattr(growth, name):
-            raise ParameterError(f"The '{name}' parameter is for hold'em spots; other games know their sizes.")
+            raise ParameterError(
+                f"The '{name}' parameter is for hold'em spots; the rules of other games define their sizes."
+            )
     if growth.algorithm not in RULES:
         names = ", ".join(RULES)
         raise ParameterError(
-            f"The 'algorithm' parameter must be one of {names} where no hold'em spot grows, got {growth.algorithm!r}."
+            f"The 'algorithm' parameter must be one of {names} for games other than hold'em, got {growth.algorithm!r}."
         )
     return replace(growth, every=growth.every or EVERY, estimate=growth.estimate or "transfer")
 
@@ -138,19 +140,19 @@ def fitted_to_rules(growth: Growth, rules: ActionMenu) -> Growth:
     if not is_finite(rules):
         return growth
     fitted = replace(growth, every=growth.every or EVERY_FINITE, estimate=growth.estimate or "best-response")
-    return _by_recovery(fitted, f"{rules.name} grows, since its payoffs behind a size are not proportional to it")
+    return _by_recovery(fitted, f"{rules.name}, because its payoffs do not scale with the size")
 
 
 def fitted_to_spot(growth: Growth) -> Growth:
     """Return the options with defaults for a hold'em spot; raise for options that spots do not support."""
     fitted = _by_recovery(
         replace(growth, estimate=growth.estimate or "best-response"),
-        "a hold'em spot grows, since payoffs behind a bet are not proportional to it and boards share menus",
+        "hold'em, because payoffs do not scale with the bet size and boards share menus",
     )
     if fitted.archive:
         raise ParameterError(
-            "The 'archive' parameter must be 0 where a hold'em spot grows, since iterations pass over what neither"
-            f" player reaches as it is, got {fitted.archive}; 'remove' takes sizes out."
+            "The 'archive' parameter must be 0 for hold'em, because iterations already skip what neither player"
+            f" reaches, got {fitted.archive}. Use 'remove' to remove sizes."
         )
     return fitted
 
@@ -159,9 +161,7 @@ def _by_recovery(growth: Growth, where: str) -> Growth:
     """Raise unless ``growth`` adds by recovery games and estimates by best responses."""
     for name, only in (("method", "recovery"), ("estimate", "best-response")):
         if getattr(growth, name) != only:
-            raise ParameterError(
-                f"The '{name}' parameter must be {only!r} where {where}, got {getattr(growth, name)!r}."
-            )
+            raise ParameterError(f"The '{name}' parameter must be {only!r} for {where}, got {getattr(growth, name)!r}.")
     return growth
 
 

@@ -82,12 +82,12 @@ class GrowingHoldem(GrowthAlgorithm[HoldemGame, GrowingSpot]):
             raise ParameterError("A spot with locked decisions cannot grow; leave out the locks.")
         if execution.storage is not None and execution.storage in STORAGES and STORAGES[execution.storage].scaled:
             raise ParameterError(
-                f"The 'storage' parameter must be float64 or float32 where a spot grows, got {execution.storage!r}."
+                f"The 'storage' parameter must be float64 or float32 for a growing spot, got {execution.storage!r}."
             )
         member = build(self.growth.algorithm)
         if not isinstance(member, CFR) or isinstance(member.rule, Rule) or member.rule.predict > 0.0:
             raise ParameterError(
-                f"The 'algorithm' parameter of a spot that grows must be cfr, cfr+, lcfr or dcfr, got"
+                f"The 'algorithm' parameter of a growing spot must be cfr, cfr+, lcfr or dcfr, got"
                 f" {self.growth.algorithm!r}."
             )
         return replace(self, solver=member.open(game, execution._replace(backend=CPU)))
@@ -162,7 +162,7 @@ class GrowingHoldem(GrowthAlgorithm[HoldemGame, GrowingSpot]):
     @property
     def _solver(self) -> CFR:
         if self.solver is None:
-            raise ValueError("Growth has not been prepared.")
+            raise ValueError("The algorithm must be opened before it starts.")
         return self.solver
 
 

@@ -76,7 +76,9 @@ def weights_at(schedule: Schedule, iteration: Floats) -> Floats:
     if len(weights) and not weights.any():
         with np.errstate(all="ignore"):
             if not np.any(schedule(LATER.copy())):
-                raise ParameterError("The 'weight' parameter must give a positive number some time, got zero for ever.")
+                raise ParameterError(
+                    "The 'weight' parameter must give a positive number at some iteration, got only zeros."
+                )
     return weights
 
 
