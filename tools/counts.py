@@ -138,8 +138,8 @@ def backend_files(modules: Modules) -> Items:
 def infoset_loops(modules: Modules) -> Items:
     """Functions of engines, other than NumPy twins, that turn numbers of an infoset into its strategy.
 
-    They call ``share`` or ``matched`` of ``updates.rules``, or a GPU function made of them; divide by ``select(total >
-    zero, ...)``, which is regret matching by hand; or call a rule by its address.
+    They call ``normalise`` or ``matched`` of ``updates.rules``, or a GPU function made of them; divide by
+    ``select(total > zero, ...)``, which is regret matching by hand; or call a rule by its address.
     """
 
     def normalises(node: ast.AST, names: set[str]) -> bool:
@@ -154,11 +154,11 @@ def infoset_loops(modules: Modules) -> Items:
 
 
 def normalisers(module: ast.Module) -> set[str]:
-    """What a module calls ``share`` and ``matched``: by import, or by ``match = rule(matched, ...)``."""
+    """What a module calls ``normalise`` and ``matched``: by import, or by ``match = rule(matched, ...)``."""
     names = {"call_rule"}
     for node in ast.walk(module):
         if isinstance(node, ast.ImportFrom) and re.fullmatch(r"treeplex\.updates\.rules?", f"{node.module}"):
-            names |= {alias.asname or alias.name for alias in node.names if alias.name in {"share", "matched"}}
+            names |= {alias.asname or alias.name for alias in node.names if alias.name in {"normalise", "matched"}}
         if isinstance(node, ast.Assign):
             targets, values = (getattr(part, "elts", [part]) for part in (node.targets[0], node.value))
             for to, value in zip(targets, values, strict=False):

@@ -39,6 +39,9 @@ ALLOWED: dict[str, str] = {
     "ev_kept": "field of SpotSizes: a key of result.json",
     "kept": "field of SizeRow: a key of result.json and a column of sizes.parquet",
     "taken": "field of Crumb: a key of the JSON of a node, which the page reads",
+    "found": "public: the sizes of a growing run, solution.found",
+    "kept": "saved: arrays of a warm start's checkpoint, state.kept.0",
+    "worth": "saved: JSON key of the sizes in a growing run's result",
 }
 """Names that have one of these words all the same, each with its reason."""
 

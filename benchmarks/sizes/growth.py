@@ -128,7 +128,7 @@ def measured(spot: Spot, name: str, factor: float, threads: int) -> list[dict]:
             seconds += time.perf_counter() - began
         if not state.game.iteration:
             continue
-        first, second = state.game.taken()
+        first, second = state.game.response_values()
         now = state.game.game
         rows.append(
             {

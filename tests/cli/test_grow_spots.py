@@ -59,12 +59,12 @@ def test_stopped_and_resumed_to_the_same_bits(cli, spot) -> None:
         (("--street", "flop"), "The 'street' parameter must be one of river, all, got 'flop'."),
         (("--bets", "20%:10%:5%"), "must have 1 to 1000 sizes"),
         (("--bets", "20%:90%"), "written from:to:step"),
-        (("--method", "transfer"), "The 'method' parameter must be 'recovery' where a hold'em spot grows"),
-        (("--archive", "3"), "The 'archive' parameter must be 0 where a hold'em spot grows"),
+        (("--method", "transfer"), "The 'method' parameter must be 'recovery' for hold'em"),
+        (("--archive", "3"), "The 'archive' parameter must be 0 for hold'em"),
         (("--remove", "current"), 'The \'remove\' parameter can be "current" only with algorithm "cfr+"'),
         (("--remove", "sometimes"), 'must be one of "never", "current", "discard"'),
         (("--algorithm", "pcfr+"), "must be one of cfr, cfr+, lcfr, dcfr"),
-        (("--storage", "int16"), "must be float64 or float32 where a spot grows"),
+        (("--storage", "int16"), "must be float64 or float32 for a growing spot"),
     ],
 )
 def test_refusals_are_one_sentence(cli, spot, options, said) -> None:

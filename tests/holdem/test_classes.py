@@ -286,7 +286,7 @@ def test_translation_is_that_of_the_same_game_without_classes(request: Any, stre
 
 def _response(game: HoldemGame, averages: Sources, translator: int, candidates: Any) -> float:
     tree = Translation(game.spot, game.streets[0].decisions[0].node, translator, candidates).tree()
-    return best_response(plan_of(game, averages, translator, tree)).taken
+    return best_response(plan_of(game, averages, translator, tree)).value
 
 
 MENUS = {"flush": "a", "pair": "75%", "over": "50%, a", "other": "40%, 150%"}

@@ -196,11 +196,13 @@ def test_the_gain_of_a_size_is_what_a_best_response_wins_more_by_it() -> None:
     grown = growing(spot, bets="20%, 50%, a", raises="a")
     grown.advance(5)
     reader = Reader(grown.game, grown.averages, no_locks(grown.game, "float64"), "float64", 1)
-    found = {candidate.place: candidate for candidate in grown.candidates(grown.balance(), 1.0) if not candidate.player}
+    found = {
+        candidate.decision: candidate for candidate in grown.candidates(grown.balance(), 1.0) if not candidate.player
+    }
     (line,) = found
     assert line == ()
     won = found[line].gain / grown.effective * spot.chip / grown.game.combinations
-    assert won == pytest.approx(grown.taken()[0] - reader.best_response_value(0), rel=1e-9)
+    assert won == pytest.approx(grown.response_values()[0] - reader.best_response_value(0), rel=1e-9)
     assert won > 0.01
 
 
@@ -266,7 +268,7 @@ def test_grown_spots_converge_in_the_real_game() -> None:
     for _ in range(12):
         grown.advance(30)
         check(grown, 1.0, "recommended", 1000)
-        found.append(sum(grown.taken()) - 6)
+        found.append(sum(grown.response_values()) - 6)
     assert found[-1] < 0.1 * found[0]
     assert len(grown.game.spot.line_sizes) > 2
 
@@ -295,4 +297,4 @@ def test_amounts_are_told_in_the_unit_of_the_spot() -> None:
     check(grown, 1.0, "recommended", 1000)
     assert grown.game.spot.line_sizes
     assert load_spot(grown.game.spot).nodes == grown.game.nodes
-    assert sum(grown.taken()) >= 5.5 - 1e-9
+    assert sum(grown.response_values()) >= 5.5 - 1e-9

@@ -140,7 +140,7 @@ def test_sizes_go_after_so_many_checks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_would_be_added_at_once_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     """A size is not bet since the opponent knows the answer: without that it pays, and nothing is removed."""
-    monkeypatch.setattr(spot_removal, "PATIENCE", 1)
+    monkeypatch.setattr(spot_removal, "IDLE_CHECKS", 1)
     monkeypatch.setattr(spot_removal, "LEAST", 1.0)
     monkeypatch.setattr(spot_removal, "RISE", 1e9)
     grown = growing(RIVER, bets="50%, 100%, a", raises="60%, a")
@@ -152,13 +152,13 @@ def test_what_would_be_added_at_once_stays(monkeypatch: pytest.MonkeyPatch) -> N
         careless.setattr(spot_removal, "_missed", lambda trial, leaving: set())
         more = {f"{one.decision}, {one.action}".removeprefix(", ") for one in remove(free)}
     assert gone < more
-    suggested = {(line_text(one.place), one.size) for one in free.candidates(free.balance(), 1.0) if one.gain > 0.0}
+    suggested = {(line_text(one.decision), one.size) for one in free.candidates(free.balance(), 1.0) if one.gain > 0.0}
     assert suggested
-    assert sum(free.taken()) > sum(grown.taken())  # what best responses take in the real game
+    assert sum(free.response_values()) > sum(grown.response_values())  # what best responses take in the real game
 
 
 def test_nothing_goes_if_regrets_rise(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spot_removal, "PATIENCE", 1)
+    monkeypatch.setattr(spot_removal, "IDLE_CHECKS", 1)
     monkeypatch.setattr(spot_removal, "LEAST", 1.0)
     monkeypatch.setattr(spot_removal, "_missed", lambda trial, leaving: set())
     grown = growing(RIVER)
@@ -174,7 +174,7 @@ def test_nothing_goes_if_regrets_rise(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_decision_keeps_one_size_and_what_is_no_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spot_removal, "PATIENCE", 1)
+    monkeypatch.setattr(spot_removal, "IDLE_CHECKS", 1)
     monkeypatch.setattr(spot_removal, "LEAST", 1.0)
     monkeypatch.setattr(spot_removal, "RISE", 1e9)
     monkeypatch.setattr(spot_removal, "needed", lambda *_: np.float64(np.inf))
@@ -206,14 +206,14 @@ def test_a_size_that_was_taken_out_is_found_again() -> None:
     assert less.game.nodes < nodes
     less.advance(20)
     added = check(less, 1.0, "recommended", 100)
-    assert "check, bet 50" in {line_text((*one.candidate.place, *_action(less, one))) for one in added}
+    assert "check, bet 50" in {line_text((*one.candidate.decision, *_action(less, one))) for one in added}
     assert name in sized(less)
     less.advance(300)
     assert float(less.regrets().sum()) < float(grown.regrets().sum())
 
 
 def _action(spot: GrowingSpot, one: Any) -> tuple[Any]:
-    _, decision = decisions_by_line(spot.game)[one.candidate.place]
+    _, decision = decisions_by_line(spot.game)[one.candidate.decision]
     return (next(action for action in decision.node.actions if action.size == one.candidate.size),)
 
 
@@ -223,7 +223,7 @@ def _action(spot: GrowingSpot, one: Any) -> tuple[Any]:
     ids=["discard", "current"],
 )
 def test_a_run_that_was_stopped_goes_on_to_the_same_bits(growth, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spot_removal, "PATIENCE", 2)
+    monkeypatch.setattr(spot_removal, "IDLE_CHECKS", 2)
     monkeypatch.setattr(spot_removal, "LEAST", 0.02)
     monkeypatch.setattr(spot_removal, "RISE", 0.5)
     if growth.remove == "current":

@@ -251,7 +251,7 @@ def test_a_best_response_to_a_translated_strategy_is_that_of_a_brute_force_tree(
     root = game.streets[0].decisions[0].node
     listed = None if shares is None else tuple(Size("%", share) for share in shares)
     tree = Translation(spot, root, translator, every_chip if listed is None else lambda *_: listed).tree()
-    taken = best_response(plan_of(game, averages, translator, tree)).taken
+    taken = best_response(plan_of(game, averages, translator, tree)).value
     assert taken == pytest.approx(expected, abs=1e-9), [hand_name(hand) for hand in hands[0]]
 
 
@@ -268,7 +268,7 @@ def test_with_the_menu_of_the_abstraction_nothing_is_translated() -> None:
         tree = Translation(spot, root, 1 - player, lambda s, p, r: raises if r else bets).tree()
         plan = plan_of(game, averages, 1 - player, tree)
         assert plan.game.nodes == game.nodes
-        assert best_response(plan).taken == pytest.approx(reader.best_response_value(player), abs=1e-9)
+        assert best_response(plan).value == pytest.approx(reader.best_response_value(player), abs=1e-9)
 
 
 def test_more_candidates_never_help_the_translator() -> None:
@@ -281,7 +281,7 @@ def test_more_candidates_never_help_the_translator() -> None:
         sizes = parse_sizes(text, "raise", raises=True)
         for deviations in (1, math.inf):
             tree = Translation(spot, root, 1, lambda s, p, r, sizes=sizes: sizes, deviations).tree()
-            taken.append(best_response(plan_of(game, averages, 1, tree)).taken)
+            taken.append(best_response(plan_of(game, averages, 1, tree)).value)
     assert all(a <= b + 1e-9 for a, b in itertools.pairwise(taken[::2]))
     assert all(one <= many + 1e-9 for one, many in zip(taken[::2], taken[1::2], strict=True))
     assert taken[-1] > taken[0] + 0.1

@@ -13,7 +13,7 @@ import pytest
 import treeplex as tp
 from treeplex.algorithms import auto as module
 from treeplex.algorithms import portfolio, race
-from treeplex.algorithms.auto_story import LED
+from treeplex.algorithms.auto_report import LED
 from treeplex.algorithms.lp_session import LPSession
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.race import MemberRow
@@ -172,7 +172,7 @@ def test_what_is_decided_is_told() -> None:
     state = solver.advance(GAME, state, 20)
     assert (state.leader, [own.iteration for own in state.entrants]) == (1, [20, 40, 0, 8])
     state = solver.advance(GAME, state, 1)
-    assert [(one.what, one.member, one.iteration) for one in state.events] == [(LED, 1, 20)]
+    assert [(one.kind, one.member, one.iteration) for one in state.events] == [(LED, 1, 20)]
     assert [own.iteration for own in state.entrants] == [20, 41, 0, 8]
     assert [[row.iteration for row in rows] for rows in state.rows] == [[14, 20], [8, 16, 20, 28, 40], [], [8]]
 
@@ -321,9 +321,9 @@ def test_a_session_takes_the_iterations_of_one_go() -> None:
     while not session.ended:
         calls += 50
         assert session.upto(calls, lambda: False)
-    assert session.found is not None
-    assert session.found.iteration == whole.iteration
-    for one, two in zip(session.found.strategies, whole.strategies, strict=True):
+    assert session.result is not None
+    assert session.result.iteration == whole.iteration
+    for one, two in zip(session.result.strategies, whole.strategies, strict=True):
         np.testing.assert_array_equal(one, two)
 
 
@@ -362,7 +362,7 @@ def test_cut_in_the_middle_of_the_linear_program_it_goes_on_to_the_same_bits(pau
     monkeypatch.setattr(race, "FAR_SHARE", 2.0)
     whole = prepared(nash_conv=1e-12)
     last = whole.advance(GAME, whole.start(GAME), 10_000)
-    assert last.program.standing == module.SOLVED
+    assert last.program.status == module.SOLVED
     solver = prepared(nash_conv=1e-12)
     state, cuts = solver.start(GAME), 0
     upto = LPSession.upto
@@ -401,7 +401,7 @@ def test_a_linear_program_that_fails_is_told_and_the_race_goes_on(monkeypatch) -
 class Failing:
     """A linear program without an answer."""
 
-    ended, found = True, None
+    ended, result = True, None
 
     def __init__(self, game: Any, target: float | None) -> None:
         pass

@@ -58,7 +58,7 @@ def solve(game: Any, threads, *, more: typing.Any):
     "games/spot.py": "isinstance(game, HoldemGame)\n",
     "engines/open.py": 'isinstance(problem, CompiledGame)\nbackend = "cuda"\n',
     "engines/cpu/walk.py": """
-from treeplex.updates.rules import matched, positive, share as divided
+from treeplex.updates.rules import matched, positive, normalise as divided
 def first():
     return divided(1.0, 2.0)
 def second():
@@ -74,7 +74,9 @@ def kernels():
     def fifth():
         return decay(1.0)
 """,
-    "engines/reference/walk.py": "from treeplex.updates.rules import share\ndef twin():\n    return share(1.0)\n",
+    "engines/reference/walk.py": (
+        "from treeplex.updates.rules import normalise\ndef twin():\n    return normalise(1.0)\n"
+    ),
     "engines/run.py": "class Row:\n    # a comment\n\n    pass\n",
 }
 LONG = (

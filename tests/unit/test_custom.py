@@ -299,7 +299,7 @@ WRONG_WEIGHTS = [
     (lambda t: t * np.nan, "must give finite numbers >= 0, got nan for iteration 1"),
     (lambda t: -t, "must give finite numbers >= 0, got -1 for iteration 1"),
     (lambda t: np.where(t % 2 == 0, 1, -1), "must give finite numbers >= 0, got -1 for iteration 1"),
-    (lambda t: 0 * t, "must give a positive number some time, got zero for ever"),
+    (lambda t: 0 * t, "must give a positive number at some iteration, got only zeros"),
     (lambda t: np.ones(1000), "must give an array with one number per iteration"),
     (lambda t: t[:1], "must give an array with one number per iteration"),
     (lambda t: 1.0, "must give an array with one number per iteration, got 1.0 for "),

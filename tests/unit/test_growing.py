@@ -27,7 +27,7 @@ from treeplex.games.sized import ActionMenu, Menu
 from treeplex.growth import add
 from treeplex.growth.add import summed
 from treeplex.growth.algorithm import check_and_add
-from treeplex.growth.answer import abstraction, everything, found, loss_if_unknown, policy
+from treeplex.growth.answer import abstraction, discovered_sizes, everything, loss_if_unknown, policy
 from treeplex.growth.check import needed
 from treeplex.growth.dealt import GrowingDealt, balance, candidates
 from treeplex.growth.discount import bound, recommended, root
@@ -93,7 +93,7 @@ def test_the_recovery_game_is_that_of_the_specification() -> None:
         block = game.tree.copy_out(add.closest_move(game, node, 0.37))
         uniform = np.empty_like(block.rows.strategy)
         cpu.rematch(block.nodes, np.zeros_like(uniform), uniform, 0, len(uniform))
-        heads, alternative = add.opponents_share(game, node), game.tree.rows.earned[node].copy()
+        heads, alternative = add.opponent_reach(game, node), game.tree.rows.earned[node].copy()
         results = []
         for recover in (cpu.recover, reference.recover):
             rows = fresh_rows(len(block.nodes.parent), 3)._replace(strategy=uniform.copy())
@@ -256,7 +256,7 @@ def test_a_look_adds_the_size_with_most_regret_a_history_or_nothing() -> None:
     addition = check_and_add(game, Growth())
     assert addition is not None
     assert addition.size == listed[0].size
-    assert addition.decision == " ".join(game.line(listed[0].place))
+    assert addition.decision == " ".join(game.line(listed[0].decision))
     assert addition.gain > addition.needed > 0.0
     assert game.tree.histories == histories + addition.histories
     assert game.touched >= touched + addition.recovery * addition.histories
@@ -268,8 +268,8 @@ def test_the_best_response_estimate_is_no_less_than_transfer() -> None:
     game = leduc()
     game.advance(60)
     state = balance(game)
-    quick = {c.place: c.gain for c in candidates(game, state, "transfer", 1.0)}
-    upper = {c.place: c.gain for c in candidates(game, state, "best-response", 1.0)}
+    quick = {c.decision: c.gain for c in candidates(game, state, "transfer", 1.0)}
+    upper = {c.decision: c.gain for c in candidates(game, state, "best-response", 1.0)}
     assert len(quick) > 20
     assert set(quick) <= set(upper)
     assert all(upper[node] >= gain * (1.0 - 1e-9) for node, gain in quick.items())
@@ -385,7 +385,7 @@ def test_found_sizes_are_told_with_their_use() -> None:
     worths = [one.worth for one in solution.found]
     assert worths == sorted(worths, reverse=True)
     assert worths[0] > 0.0
-    assert found(solution.grown, []) == []
+    assert discovered_sizes(solution.grown, []) == []
     assert len(policy(solution.grown, "x")) == len(solution.policy)
 
 

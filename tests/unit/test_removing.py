@@ -24,7 +24,7 @@ from treeplex.growth.remove import _in_no_average, discard, discards_at, mark, t
 
 LEDUC = continuous_leduc_rules()
 KUHN = ContinuousPoker("kuhn", tuple(Card(str(rank), rank, 1) for rank in range(3)), 1)
-LATE, PLAIN = "treeplex.growth.remove.PATIENCE", ("iteration", "nash_conv", "nodes_touched")
+LATE, PLAIN = "treeplex.growth.remove.IDLE_CHECKS", ("iteration", "nash_conv", "nodes_touched")
 
 
 def leduc(sizes: Any = "branch-3", rule: str = "cfr", rules: Any = LEDUC) -> GrowingGame:

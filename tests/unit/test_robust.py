@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from treeplex.algorithms.registry import build
 from treeplex.errors import ParameterError
 from treeplex.updates.adaptive import trust
-from treeplex.updates.reference import lifted
+from treeplex.updates.reference import projected
 from treeplex.updates.smooth import lift
 
 tied = st.sampled_from([-1.0, -0.3, -0.1, -1e-17, 0.0, 1e-17, 0.1, 0.2, 0.3, 0.7])
@@ -50,7 +50,7 @@ def test_the_nearest_point_is_that_found_by_sorting(x, z) -> None:
     """Also with ties, where rounding lets numbers fall out and come back."""
     ours: Any = np.array(x)
     assert lift(ours, z) == pytest.approx(ours.sum())
-    np.testing.assert_allclose(ours, lifted(np.array(x), z), rtol=0, atol=1e-13)
+    np.testing.assert_allclose(ours, projected(np.array(x), z), rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize(

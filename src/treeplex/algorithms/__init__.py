@@ -1,1 +1,1 @@
-"""Named assemblies of update rules, averaging weights and turns; the registry; the linear program; growth."""
+"""Algorithms: update rules assembled with averaging weights and turns, the linear program, and the registry."""

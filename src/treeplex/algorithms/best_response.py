@@ -1,4 +1,4 @@
-"""Algorithms that play best responses: fictitious play, and CFR against a best-responding opponent."""
+"""Algorithms based on best responses: fictitious play, and CFR against a best-responding opponent."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class FictitiousPlay(Tabular[BestResponseState]):
     turns: int
 
     def start(self, game: CompiledGame, seed: int = 0) -> BestResponseState:
-        """Uniform strategies."""
+        """As ``Algorithm``: uniform strategies."""
         return BestResponseState(uniform_strategies(game)[1], 0)
 
     def advance(
@@ -50,8 +50,8 @@ class FictitiousPlay(Tabular[BestResponseState]):
     ) -> BestResponseState:
         """As ``Algorithm``."""
         first, second = (Responder(*pair) for pair in zip(state.averages, scratch(game), strict=True))
-        shares = steps(state.iteration, iterations, lambda t: 1.0 / (t + 1.0))
-        iterate_in(game, (first, second), (None, None), shares, self.turns)
+        step_sizes = steps(state.iteration, iterations, lambda t: 1.0 / (t + 1.0))
+        iterate_in(game, (first, second), (None, None), step_sizes, self.turns)
         return BestResponseState(state.averages, state.iteration + iterations)
 
     def average(self, game: CompiledGame, state: BestResponseState) -> Strategies:
@@ -59,12 +59,12 @@ class FictitiousPlay(Tabular[BestResponseState]):
         return normalised(game, state.averages)
 
     def nodes_touched(self, game: CompiledGame, state: BestResponseState) -> int:
-        """One pass per player and iteration."""
+        """Return one pass per player and iteration."""
         return 2 * state.iteration * game.nodes
 
 
 class LearnerState(NamedTuple):
-    """What the next iteration of CFR-BR needs."""
+    """State of CFR-BR between iterations."""
 
     learners: tuple[Learner, Learner]
     iteration: int
@@ -79,7 +79,7 @@ class BestResponseCFR(Tabular[LearnerState]):
     turns: int = ALTERNATING  # makes no difference: best responses of both players come first
 
     def start(self, game: CompiledGame, seed: int = 0) -> LearnerState:
-        """No regret yet, uniform strategies."""
+        """As ``Algorithm``: no regret yet, uniform strategies."""
         return LearnerState(initial_learners(game), 0)
 
     def advance(self, game: CompiledGame, state: LearnerState, iterations: int, stop: Stop = never) -> LearnerState:
@@ -99,12 +99,12 @@ class BestResponseCFR(Tabular[LearnerState]):
         return first.strategy.astype(float), second.strategy.astype(float)
 
     def nodes_touched(self, game: CompiledGame, state: LearnerState) -> int:
-        """Two passes per player and iteration: the best response, and the learner's."""
+        """Return two passes per player and iteration: the best response and the learner's."""
         return 4 * state.iteration * game.nodes
 
 
 def iterate_in(game: CompiledGame, learners: tuple[Any, Any], rules: tuple[Any, Any], steps: Steps, turns: int) -> None:
-    """One thread, float64; ``learners`` are modified in place."""
+    """Run iterations on one thread in float64; ``learners`` are modified in place."""
     iterate(sequence_form(game), learners, rules, steps, turns, None)
 
 

@@ -1,6 +1,6 @@
 """Counterfactual regret minimization: a rule in every infoset, averaging weights, an order of turns.
 
-One class for every engine: which one runs it is decided when it is opened (``engines.open``).
+One class serves all engines. The engine is chosen when the algorithm is opened (``engines.open``).
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ from treeplex.updates.smooth import smooth
 from treeplex.updates.stable import stable
 
 ORDERS: Final = {"played": PLAYED, "faced": FACED, "next": NEXT}
-FALLING: Final = {"product": False, "power": True}  # t^gamma_t?
-DISCOUNTS: Final = {"after": False, "before": True}  # ahead of what an iteration adds?
+FALLING: Final = {"product": False, "power": True}  # True: weight t^gamma_t
+DISCOUNTS: Final = {"after": False, "before": True}  # True: discount before an iteration adds to the sums
 
 REPORTS: Final = {
     "sequence": ("reports", "ProfileReport"),
@@ -53,21 +53,21 @@ REPORTS: Final = {
     "sharded sequences": ("reports", "ShardedReport"),
     "sharded boards": ("spot_reports", "ShardedSpotReport"),
 }
-"""How the profile of an engine is reported, by the engine's name; modules are imported when they are needed."""
+"""Module and class of the report for each engine, by the engine's name; modules are imported on demand."""
 
 
 @dataclass(frozen=True)
 class CFR(Algorithm[Any, Any]):
-    """Counterfactual regret minimization (Zinkevich et al. 2007). Its state is what its engine's tables hold."""
+    """Counterfactual regret minimization (Zinkevich et al. 2007). Its state is the tables of its engine."""
 
     solves_spots: ClassVar[bool] = True
 
     rule: Minimizer | Rule
     weight: Schedule
     turns: int
-    order: int = PLAYED  # which strategies an iteration adds to the averages
-    engine: Engine | None = None  # what runs it, once it is open
-    folder: str | None = None  # of the run: where parts of a checkpoint may be
+    order: int = PLAYED  # strategies that an iteration adds to the averages
+    engine: Engine | None = None  # the engine, once the algorithm is open
+    folder: str | None = None  # run folder, which may hold parts of a checkpoint
 
     def __post_init__(self) -> None:
         rule: Any = self.rule
@@ -83,27 +83,27 @@ class CFR(Algorithm[Any, Any]):
 
     @property
     def storage(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """As its engine."""
+        """Storage type of the engine."""
         return "float64" if self.engine is None else self.engine.storage
 
     @property
     def backend(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """As its engine."""
+        """Backend of the engine."""
         return CPU if self.engine is None else self.engine.backend
 
     @property
     def portable(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Parts of a game that is cut are in the folder that the run was started with."""
+        """False for sharded games, whose checkpoint parts stay in the folder the run was started with."""
         return self.engine is None or not self.engine.name.startswith("sharded")
 
     @property
     def name(self) -> str:
-        """What a run without a name in the registry is called: that of its rule."""
+        """Name of a run without a name in the registry: that of its rule."""
         return self.rule.name if isinstance(self.rule, Rule) else type(self).__name__
 
     @property
     def scheme(self) -> Scheme:
-        """What its iterations do."""
+        """Rule, weights, turns and order of its iterations."""
         return Scheme(self.rule, self.weight, self.turns, self.order)
 
     def open(self, game: Any, execution: Execution) -> CFR:
@@ -112,11 +112,11 @@ class CFR(Algorithm[Any, Any]):
         return replace(self, engine=open_engine(game, execution, self.scheme), folder=execution.folder)
 
     def on(self, game: Any) -> Engine:
-        """The engine that runs it; by default the one for this game on the CPU."""
+        """Return its engine; by default the one for this game on the CPU."""
         return self.engine or open_engine(game, Execution(), self.scheme)
 
     def start(self, game: Any, seed: int = 0) -> Any:
-        """As ``Algorithm``: no regret yet, uniform strategies. A user's rule is tried first, as plain Python."""
+        """As ``Algorithm``: no regret yet, uniform strategies. A user's rule is first tried as plain Python."""
         if isinstance(self.rule, Rule):
             try_own(self.rule, game)
         return self.on(game).tables(self.scheme)
@@ -135,7 +135,7 @@ class CFR(Algorithm[Any, Any]):
         return self.on(game).cost
 
     def report(self, game: Any, state: Any, iterate: str) -> StrategyReport:
-        """As ``Algorithm``; strategies stay where the engine has them."""
+        """As ``Algorithm``; strategies stay on the engine's device."""
         engine = self.on(game)
         module, name = REPORTS[engine.name]
         kind = getattr(import_module(f"treeplex.algorithms.{module}"), name)
@@ -143,12 +143,12 @@ class CFR(Algorithm[Any, Any]):
 
     def save(self, state: Any) -> Tensors:
         """As ``Algorithm``."""
-        if self.engine is None:  # on the CPU, since nobody has opened it
+        if self.engine is None:  # not opened, so on the CPU
             return packed([*leaves(state.host, "state")])
         return self.engine.pack(state, self.scheme)
 
     def restore(self, game: Any, tensors: Mapping[str, Array], seed: int = 0) -> Any:
-        """As ``Algorithm``: whichever backend saved it, and whether or not the game was cut."""
+        """As ``Algorithm``; accepts checkpoints of any backend, sharded or not."""
         engine = self.on(game)
         return engine.unpack(join_checkpoint(engine, self.scheme, tensors, self.folder), self.scheme)
 
@@ -156,7 +156,7 @@ class CFR(Algorithm[Any, Any]):
 def cfr(turns: str = "alternating", weight: str = "uniform", order: str = "played") -> CFR:
     """Counterfactual regret minimization (Zinkevich et al. 2007), uniform average.
 
-    ``weight``: of iterations, in regrets and average alike, as in ``mccfr_external``. ``order``: as in ``cfr_plus``.
+    ``weight``: of iterations, for regrets and average alike, as in ``mccfr_external``. ``order``: as in ``cfr_plus``.
     """
     schedule = averaging(weight)
     return _member(RegretMatching() if weight == "uniform" else Weighted(schedule), schedule, turns, order)
@@ -165,11 +165,11 @@ def cfr(turns: str = "alternating", weight: str = "uniform", order: str = "playe
 def cfr_plus(delay: int = 0, turns: str = "alternating", order: str = "played") -> CFR:
     """CFR+ (Tammelin 2014): regret matching+, alternating, average weighted by max(t - delay, 0).
 
-    ``order``: what iteration t adds to the averages. "played", both players' strategies before the update; "faced", as
-    in the paper's Algorithm 1, the strategies that opponents learn against, so that player 0's average starts with its
-    second strategy; "next", both players' strategies after the update.
+    ``order``: which strategies iteration t adds to the averages. "played": both players' strategies before the update.
+    "faced", as in the paper's Algorithm 1: the strategies that opponents learn against, so that player 0's average
+    starts with its second strategy. "next": both players' strategies after the update.
 
-    Differs from the paper in: the default order, which is that of other implementations. Hold'em spots have "faced".
+    Differs from the paper in the default order, which is that of other implementations. Hold'em spots use "faced".
     """
     return _member(RegretMatchingPlus(), linear(non_negative("delay", delay)), turns, order)
 
@@ -193,7 +193,7 @@ def dcfr(
 ) -> CFR:
     """Discounted CFR (Brown & Sandholm 2019).
 
-    ``order``: as in ``cfr_plus``. ``discount``: when iteration t multiplies regrets and averages by the discounts of t,
+    ``order``: as in ``cfr_plus``. ``discount``: when iteration t multiplies regrets and averages by the discounts of t:
     "after" it has added its own, as in the paper, or "before". ``rise``: as in ``Discounted``.
     """
     minimizer = Discounted(number("alpha", alpha), number("beta", beta), number("rise", rise, 0.0, 1e9))
@@ -210,9 +210,10 @@ def hs_dcfr(
 ) -> CFR:
     """DCFR with hyperparameter schedules (Zhang, McAleer & Sandholm 2024): HS-DCFR(30), or (15) with ``gamma=15``.
 
-    ``horizon``: the iterations n by which alpha has risen from 1 to 4, beta has fallen from -1 to -3 and gamma by 5; 0:
-    the iteration limit that a run begins with, or 1,000. ``weight``: of iteration t in the average, the "product" that
-    multiplying it by (t / (t + 1))^gamma_t makes, or the "power" t^gamma_t. ``order``, ``discount``: as in ``dcfr``.
+    ``horizon``: the number of iterations n in which alpha rises from 1 to 4, beta falls from -1 to -3 and gamma falls
+    by 5; 0 stands for the run's initial iteration limit, or 1,000. ``weight``: of iteration t in the average, either
+    the "product" that results from multiplying it by (t / (t + 1))^gamma_t, or the "power" t^gamma_t. ``order``,
+    ``discount``: as in ``dcfr``.
     """
     n = horizon_of(horizon)
     return _member(Scheduled(n), _falling(gamma, n, weight), turns, order, discount)
@@ -238,7 +239,7 @@ def hs_pcfr_plus(
 def sapcfr_plus(predict: float = 1.0 / 3.0, turns: str = "alternating", order: str = "played") -> CFR:
     """Simple asymmetric PCFR+ (Meng et al. 2025): plays [R + r / 3]+, quadratic average.
 
-    ``predict``: how much of the last instantaneous regret is expected to come again; 1/6 is more pessimistic, 1 is
+    ``predict``: fraction of the last instantaneous regret that is expected to repeat; 1/6 is more pessimistic, 1 is
     ``pcfr_plus``. ``order``: as in ``cfr_plus``.
     """
     return _member(PredictivePlus(predict=number("predict", predict, 0.0, 10.0)), power(2.0), turns, order)
@@ -247,8 +248,7 @@ def sapcfr_plus(predict: float = 1.0 / 3.0, turns: str = "alternating", order: s
 def apcfr_plus(most: float = 5.0, turns: str = "alternating", order: str = "played") -> CFR:
     """Asymmetric PCFR+ (Meng et al. 2025): plays [R + r / (1 + alpha)]+, alpha learned per infoset; quadratic average.
 
-    ``most``: what alpha may be at most. The prediction counts for at least 1 / (1 + most). ``order``: as in
-    ``cfr_plus``.
+    ``most``: upper bound of alpha, so the prediction counts for at least 1 / (1 + most). ``order``: as in ``cfr_plus``.
     """
     return _member(adaptive(number("most", most, 0.0, 1e6)), power(2.0), turns, order)
 
@@ -256,7 +256,7 @@ def apcfr_plus(most: float = 5.0, turns: str = "alternating", order: str = "play
 def stable_pcfr_plus(floor: float = 1.0, turns: str = "alternating", order: str = "played") -> CFR:
     """PCFR+ with stable predictive regret matching+ (Farina et al. 2023, Algorithm 1), quadratic average.
 
-    ``floor``: z in units of the payoff range; an infoset whose regrets are all at most z begins anew with z. 0 is
+    ``floor``: z in units of the payoff range. An infoset whose regrets are all at most z restarts with z. 0 is
     ``pcfr_plus``. ``order``: as in ``cfr_plus``.
     """
     return _member(stable(number("floor", floor, 0.0, 1e6)), power(2.0), turns, order)
@@ -265,7 +265,7 @@ def stable_pcfr_plus(floor: float = 1.0, turns: str = "alternating", order: str 
 def smooth_pcfr_plus(floor: float = 1.0, turns: str = "alternating", order: str = "played") -> CFR:
     """PCFR+ with smooth predictive regret matching+ (Farina et al. 2023, Algorithm 2), quadratic average.
 
-    ``floor``: z in units of the payoff range; the regrets of an infoset add up to at least z. 0 is ``pcfr_plus``.
+    ``floor``: z in units of the payoff range. The regrets of an infoset sum to at least z. 0 is ``pcfr_plus``.
     ``order``: as in ``cfr_plus``.
     """
     return _member(smooth(number("floor", floor, 0.0, 1e6)), power(2.0), turns, order)
@@ -278,7 +278,7 @@ def pdcfr_plus(
     order: str = "played",
     discount: str = "after",
 ) -> CFR:
-    """Predictive discounted CFR+ (Xu et al. 2024); ``order``: as in ``cfr_plus``, ``discount``: as in ``dcfr``."""
+    """Predictive discounted CFR+ (Xu et al. 2024). ``order``: as in ``cfr_plus``. ``discount``: as in ``dcfr``."""
     minimizer = PredictivePlus(number("alpha", alpha))
     return _member(minimizer, power(exponent("gamma", gamma)), turns, order, discount)
 
@@ -310,4 +310,4 @@ ROWS: Final = (
     ("stable-pcfr+", stable_pcfr_plus, "predictive CFR+ whose infosets restart near zero", FARINA),
     ("smooth-pcfr+", smooth_pcfr_plus, "predictive CFR+ whose regrets stay away from zero", FARINA),
 )
-"""Name, builder, summary and source of each algorithm of this module, for the registry."""
+"""Name, builder, summary and source of each algorithm in this module, for the registry."""

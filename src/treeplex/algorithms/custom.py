@@ -51,14 +51,14 @@ def minimizer(
 ) -> CFR | Callable[[Update], CFR]:
     """Turn an update rule into an algorithm for ``solve``: ``@minimizer``, or with options ``@minimizer(memory=2)``.
 
-    The rule is called for every infoset, bottom-up, as ``rule(t, values, strategy, memory)``: the iteration, the
-    counterfactual values of the actions, the strategy just played, to be overwritten by the next, and ``memory`` rows
-    of numbers per action that are zero at first and kept between iterations. It is compiled by Numba, so write loops;
-    that takes about half a second, in every process. ``weight``: the averaging, linear if left out. ``order``: as in
-    ``cfr_plus``. ``checked``: False compiles the rule without checks of its indices. It is faster then, and an index
-    that is out of bounds corrupts memory.
+    The rule is called for every infoset, bottom-up, as ``rule(t, values, strategy, memory)``. ``t`` is the iteration.
+    ``values`` are the counterfactual values of the actions. ``strategy`` is the strategy just played, which the rule
+    overwrites with the next one. ``memory`` has one row of numbers per action for each requested row; it starts with
+    zeros and persists between iterations. Numba compiles the rule, so write loops; that takes about half a second per
+    process. ``weight``: the averaging weights, linear by default. ``order``: as in ``cfr_plus``. ``checked``: False
+    compiles the rule without index checks. The rule is then faster, and an index out of bounds corrupts memory.
     """
-    rows, order_of_turns, averaged = non_negative("memory", memory), turn_order(turns), named("order", order, ORDERS)
+    rows, turns_number, order_number = non_negative("memory", memory), turn_order(turns), named("order", order, ORDERS)
     schedule = linear() if weight is None else averaging_of(weight)
 
     def decorate(rule: Update) -> CFR:
@@ -66,7 +66,7 @@ def minimizer(
         if not inspect.isfunction(plain) or not _takes_four(plain):
             raise ParameterError(f"A rule must be a function (t, values, strategy, memory), got {quoted(rule)}.")
         own = Rule(plain.__name__, plain, rows, checked=checked, own=True)
-        return CFR(own, schedule, order_of_turns, averaged)
+        return CFR(own, schedule, turns_number, order_number)
 
     return decorate if rule is None else decorate(rule)
 

@@ -1,4 +1,4 @@
-"""The excessive gap technique over dilated entropies: smoothed best responses whose smoothing shrinks step by step."""
+"""The excessive gap technique over dilated entropies: smoothed best responses whose smoothing shrinks stepwise."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from treeplex.engines.sequence.tree_operator import tree_operator
 from treeplex.tensors import LARGEST, TINY, checked
 
 STEPS: Final = {"adaptive": True, "theory": False}
-LEAST: Final = 1e-16  # of the first guess: where smoothing is no longer felt and stops to shrink
-MOST_HALVINGS: Final = 30  # of the first smoothing
+LEAST: Final = 1e-16  # fraction of the first guess below which smoothing has no effect and stops shrinking
+MOST_HALVINGS: Final = 30  # most halvings of the first smoothing
 
 
 class ExcessiveGapState(NamedTuple):
-    """What the next step needs."""
+    """State of the technique between steps."""
 
     gaps: tuple[Gap, Gap]
     pace: Pace
@@ -39,8 +39,8 @@ class ExcessiveGapState(NamedTuple):
 class ExcessiveGap(Tabular[ExcessiveGapState]):
     """Nesterov's excessive gap technique (2005) on the sequence form (Hoda et al. 2010).
 
-    ``cut``: gradients by walks that stop where chance and the opponent come with a probability below cut / t; None: by
-    products with the payoff operator.
+    ``cut``: compute gradients by walks that stop where chance and the opponent reach a node with probability below
+    cut / t; None: compute them by products with the payoff operator.
     """
 
     scheme: int
@@ -48,9 +48,9 @@ class ExcessiveGap(Tabular[ExcessiveGapState]):
     cut: float | None = None
 
     def start(self, game: CompiledGame, seed: int = 0) -> ExcessiveGapState:
-        """Plans that answer each other, with about as little smoothing as the excessive gap condition lets pass.
+        """Return plans that respond to each other, with roughly the least smoothing the excessive gap condition allows.
 
-        Without ``adaptive``: with as much as the theorem asks for.
+        Without ``adaptive``, smoothing is as large as the theorem requires.
         """
         gaps = (Gap(*(np.empty(treeplex.sequences) for _ in Gap._fields)) for treeplex in game.treeplexes)
         state = ExcessiveGapState(
@@ -73,7 +73,7 @@ class ExcessiveGap(Tabular[ExcessiveGapState]):
         return state
 
     def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> ExcessiveGapState:
-        """As ``Algorithm``: smoothing and steps are positive."""
+        """As ``Algorithm``: smoothing and steps must be positive."""
         state = super().restore(game, tensors, seed)
         least = 0.5 * LEAST * smoothing_guess(game, self.scheme)
         checked("state.pace.smoothing", state.pace.smoothing, np.float64, (2,), least, LARGEST)
@@ -94,20 +94,20 @@ class ExcessiveGap(Tabular[ExcessiveGapState]):
         return ExcessiveGapState(gaps, pace, iteration + iterations, nodes + _touched(game, players, products))
 
     def average(self, game: CompiledGame, state: ExcessiveGapState) -> Strategies:
-        """The plans, which are averages of smoothed best responses."""
+        """Return the plans, which are averages of smoothed best responses."""
         return normalised(game, (state.gaps[0].plan, state.gaps[1].plan))
 
     def current(self, game: CompiledGame, state: ExcessiveGapState) -> Strategies:
-        """The smoothed best responses to the plans."""
+        """Return the smoothed best responses to the plans."""
         return normalised(game, (state.gaps[0].response, state.gaps[1].response))
 
     def nodes_touched(self, game: CompiledGame, state: ExcessiveGapState) -> int:
-        """One pass per gradient: three per step, two more for a step that was too long, and a few to begin with."""
+        """Return one pass per gradient: three per step, two more per step that was too long, and a few at the start."""
         return state.nodes
 
     def _begin(self, game: CompiledGame, state: ExcessiveGapState, smoothing: float) -> ExcessiveGapState:
         gaps, pace, iteration, nodes = state
-        players = self._players(game, gaps)  # with a limit of zero: the beginning is exact
+        players = self._players(game, gaps)  # with a limit of zero, so the start is exact
         begin(players, pace, uniform_strategies(game)[1][0], smoothing)
         return ExcessiveGapState(gaps, pace, iteration, nodes + _touched(game, players, 3))
 
@@ -126,7 +126,7 @@ def egt(weights: str = "kroer2015", steps: str = "adaptive") -> ExcessiveGap:
 
 
 def egt_dt(c: float = 0.01, weights: str = "kroer2015", steps: str = "adaptive") -> ExcessiveGap:
-    """The same with gradients by walks that stop where chance and the opponent come with probability below c / t.
+    """EGT with truncated gradients: walks stop where chance and the opponent reach a node with probability below c / t.
 
     Brown, Kroer & Sandholm (2017), section 5.
     """

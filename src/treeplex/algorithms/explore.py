@@ -1,4 +1,4 @@
-"""Learn a game from its rules, without compiling it, and estimate how good the answer is by sampled best responses."""
+"""Learn a game from its rules, without compiling it, and estimate the answer's quality by sampled best responses."""
 
 from __future__ import annotations
 
@@ -30,27 +30,27 @@ WALKS: Final[dict[str, Walker]] = {
     "mccfr-external": lambda rules: rules.external,
     "mccfr-outcome": lambda rules: rules.outcome,
 }
-"""What can explore. Pure strategies are weighted by the logarithm of the iteration, the others evenly."""
+"""Algorithms that can explore. Pure strategies are weighted by the logarithm of the iteration, the others evenly."""
 
 CONFIDENCE: Final = 1.959963984540054  # standard errors of a two-sided interval of 95 %
 RESPONSES: Final = 2_000
-HUGE: Final = 1e300  # regrets of a checkpoint, whose sums must be numbers
+HUGE: Final = 1e300  # bound on regrets of a checkpoint, whose sums must stay finite
 
 
 class Sampled(NamedTuple):
-    """How good the averages are, estimated by games played."""
+    """Sampled estimate of the quality of the averages."""
 
     value: Estimate  # player 0's payoff between the average strategies
     responses: tuple[Estimate, Estimate]  # each player's payoff with a response learnt by sampling, in new games
 
 
 class ExploreState:
-    """What was learnt, in dictionaries, and where the random numbers stand; modified in place."""
+    """Learnt tables in dictionaries, and the random number state; modified in place."""
 
     def __init__(self, game: Game, seed: int) -> None:
         self.walker, self.iteration = OnTheFly(game, seed), 0
         self.memory: Memory = ({}, {})
-        self.sampled: tuple[int, Sampled] | None = None  # at which iteration, and what
+        self.sampled: tuple[int, Sampled] | None = None  # iteration and estimate of the last evaluation
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Exploring(Algorithm[Game, ExploreState]):
     iterates: ClassVar[tuple[str, ...]] = ("average",)
 
     def start(self, game: Game, seed: int = 0) -> ExploreState:
-        """Nothing visited."""
+        """As ``Algorithm``: nothing visited yet."""
         return ExploreState(game, seed)
 
     def advance(self, game: Game, state: ExploreState, iterations: int, stop: Stop = never) -> ExploreState:
@@ -90,23 +90,23 @@ class Exploring(Algorithm[Game, ExploreState]):
             partial(self._explored, game, state),
         )
 
-    def _explored(self, game: Game, state: ExploreState, evaluation: Evaluation) -> Explored:
-        """Estimates with their margins, and the infosets visited."""
-        return Explored(self.sampled(game, state), state.memory)
+    def _explored(self, game: Game, state: ExploreState, evaluation: Evaluation) -> ExploreExtras:
+        """Return the estimates with their margins, and the infosets visited."""
+        return ExploreExtras(self.sampled(game, state), state.memory)
 
     def _evaluate(self, game: Game, state: ExploreState) -> Evaluation:
-        """By games played: NashConv is not known, a bound from below is."""
+        """Evaluate by sampled games. NashConv is unknown, only a lower bound is estimated."""
         sampled = self.sampled(game, state)
-        explored = Explored(sampled, state.memory)
+        explored = ExploreExtras(sampled, state.memory)
         extra = {"nash_conv_at_least": explored.nash_conv_at_least, "nash_conv_margin": explored.margin}
         first, second = (response.mean for response in sampled.responses)
         return Evaluation(sampled.value.mean, math.nan, (first, second), extra)
 
     def sampled(self, game: Game, state: ExploreState) -> Sampled:
-        """Train a response of each player on ``responses`` walks, then let it play as many new games.
+        """Train a response of each player on ``responses`` walks, then let it play the same number of new games.
 
-        Training enters no more histories than exploring did. Random numbers are drawn from a copy of the state's, so
-        a run that is evaluated goes on as if it had not been.
+        Training enters no more histories than exploring did. Random numbers come from a copy of the state's generator,
+        so evaluating a run does not change how it continues.
         """
         if state.sampled is None or state.sampled[0] != state.iteration:
             walker = state.walker.copy()
@@ -115,17 +115,17 @@ class Exploring(Algorithm[Game, ExploreState]):
         return state.sampled[1]
 
     def _policy(self, game: Game, state: ExploreState) -> Policy:
-        """The strategies of the infosets visited."""
+        """Return the strategies of the infosets visited."""
         return Policy.from_rows(_rows(state.memory), name_of(game))
 
     def fingerprint(self, game: Game) -> str:
-        """Of the name and the first choices: a game of this kind is too large to be looked at as a whole."""
+        """Return a hash of the name and the first choices. Such a game is too large to hash as a whole."""
         mover, actions = OnTheFly(game, 0).first_choices()
         words = [name_of(game), str(mover), *actions]
         return hashlib.blake2b("\n".join(words).encode(), digest_size=16).hexdigest()
 
     def cost(self, game: Game) -> Cost:
-        """As ``Algorithm``: evaluated at the end alone."""
+        """As ``Algorithm``: evaluated only at the end."""
         return Cost(1.0, math.inf)
 
     def save(self, state: ExploreState) -> Tensors:
@@ -158,19 +158,19 @@ class Exploring(Algorithm[Game, ExploreState]):
             average: list[float] = checked(name, tensors[name], np.float64, (size,), 0.0, HUGE).tolist()
             name = f"pick.{player}"
             picks: list[int] = checked(name, tensors[name], np.int64, (len(infosets),), 0).tolist()
-            place = 0
+            offset = 0
             for (label, actions), pick in zip(infosets, picks, strict=True):
                 if pick >= len(actions):
                     raise ValueError(f"an infoset of player {player} picks an action that it does not have")
                 memory[label] = InfosetRecord(actions, pick, known=False)
-                memory[label].regret = regret[place : place + len(actions)]
-                memory[label].average = average[place : place + len(actions)]
-                place += len(actions)
+                memory[label].regret = regret[offset : offset + len(actions)]
+                memory[label].average = average[offset : offset + len(actions)]
+                offset += len(actions)
         return state
 
 
-class Explored(Extras):
-    """What an exploration knows. Its quality is estimated by games played, never exact, and says so."""
+class ExploreExtras(Extras):
+    """Results of an exploration. Its quality is estimated from sampled games, never exact, and labelled so."""
 
     def __init__(self, sampled: Sampled, memory: Memory) -> None:
         self.estimate, self.responses = sampled
@@ -178,7 +178,7 @@ class Explored(Extras):
 
     @property
     def nash_conv_at_least(self) -> float:
-        """An estimate from below, never negative: responses learnt from samples earn no more than best ones."""
+        """Estimated lower bound of NashConv, never negative: sampled responses earn no more than best responses."""
         return max(self.responses[0].mean + self.responses[1].mean, 0.0)
 
     @property
@@ -198,14 +198,14 @@ class Explored(Extras):
 
 
 def exploring(algorithm: str, responses: int = RESPONSES) -> Exploring:
-    """The algorithm of that name, over rules that are not compiled."""
+    """Return the algorithm of that name, over rules that are not compiled."""
     named("algorithm", algorithm, WALKS)
     return Exploring(algorithm, within(int, "responses", responses, "an integer >= 2", 2))
 
 
 def _sampled(walker: OnTheFly, memory: Memory, count: int) -> Sampled:
-    """The value between the averages, and what a learnt response of each player earns in games it has not seen."""
-    found: list[Estimate] = []
+    """Return the value between the averages, and the payoff of each player's learnt response in new games."""
+    estimates: list[Estimate] = []
     budget = walker.nodes // 2
     for player in (0, 1):
         answer: dict[str, InfosetRecord] = {}
@@ -214,12 +214,12 @@ def _sampled(walker: OnTheFly, memory: Memory, count: int) -> Sampled:
             walker.respond(memory, answer, player, walker.game.root())
             if walker.nodes >= most:
                 break
-        found.append(walker.mean_payoff(memory, answer, player, count))
-    return Sampled(walker.mean_payoff(memory, None, 0, count), (found[0], found[1]))
+        estimates.append(walker.mean_payoff(memory, answer, player, count))
+    return Sampled(walker.mean_payoff(memory, None, 0, count), (estimates[0], estimates[1]))
 
 
 def _infosets(saved: npt.NDArray[Any]) -> list[tuple[str, tuple[str, ...]]]:
-    """Labels and actions of infosets, from JSON; ValueError if they are not texts, or not different."""
+    """Return labels and actions of infosets from JSON; raise ValueError if they are not texts, or not distinct."""
     entries: Any = json.loads(checked("infosets", saved, np.uint8).tobytes())
     infosets = [(str(label), tuple(str(action) for action in actions)) for label, actions in entries]
     distinct = all(actions and len(set(actions)) == len(actions) for _, actions in infosets)

@@ -15,13 +15,13 @@ RATES: Final = {"variance": rules.VARIANCE, "theory": rules.THEORY}
 def hedge(rate: str = "variance", d: float = 0.0, turns: str = "alternating", order: str = "played") -> CFR:
     """CFR with Hedge, uniform average (Brown, Kroer & Sandholm 2017, equation 8).
 
-    ``rate``: of the step size, by "theory" or by the "variance" of an infoset's values. ``d``: above zero, with dynamic
-    thresholding. ``order``: as in ``cfr_plus``.
+    ``rate``: the step size, either "theory" or based on the "variance" of an infoset's values. ``d``: above zero, adds
+    dynamic thresholding. ``order``: as in ``cfr_plus``.
     """
     rule = rules.hedge(hedge_rate(rate), number("d", d, 0.0, 1e3))
     return CFR(rule, uniform(), turn_order(turns), named("order", order, ORDERS))
 
 
 def hedge_rate(name: object) -> int:
-    """The number of a step-size rule."""
+    """Return the constant of a step-size rule by name."""
     return named("rate", name, RATES)

@@ -1,12 +1,13 @@
-"""CFR on arrays first, and by walks over the history tree as soon as these are cheaper.
+"""CFR on arrays first, then by walks over the history tree once these are cheaper.
 
-An iteration over arrays costs the same from the first to the last; a walk that prunes by regret costs less and less.
-Which is cheaper is counted, never timed, so that the same request gives the same bits: numbers that arrays read, and
-nodes and infosets that a walk meets in a trial, each times nanoseconds that were measured once
-(``benchmarks/hybrid.py``). A trial
-goes on from a copy of the state, at iterations that are ``SPACING`` apart, and may cost ``SHARE`` of all iterations so
-far. If the walk turns out to be cheaper, the run goes on by walks from where the trial began; if not, the trial is
-forgotten.
+An iteration over arrays always costs the same. A walk that prunes by regret gets cheaper over time. The cheaper one is
+found by counting, never by timing, so the same request gives the same bits. Counted are the numbers that arrays read,
+and the nodes and infosets that a walk visits in a trial. Each count is multiplied by nanoseconds that were measured
+once (``benchmarks/hybrid.py``).
+
+A trial starts from a copy of the state, at iterations that are a factor of ``SPACING`` apart. It may cost ``SHARE`` of
+all iterations so far. If the walk is cheaper, the run continues by walks from the start of the trial. Otherwise the
+trial is discarded.
 """
 
 from __future__ import annotations
@@ -39,38 +40,38 @@ from treeplex.updates.schedules import Schedule, linear, uniform
 from treeplex.updates.turns import SIMULTANEOUS
 
 NUMBER: Final = 0.44  # nanoseconds per number that an iteration over arrays reads
-NODE: Final = 5.7  # per node that a walk enters
-VISIT: Final = 144.0  # per infoset that it visits, up to ``NEAR`` in an iteration: what stays in the cache
-FAR_VISIT: Final = 630.0  # and beyond
+NODE: Final = 5.7  # nanoseconds per node that a walk enters
+VISIT: Final = 144.0  # nanoseconds per visited infoset, for the first ``NEAR`` of an iteration, which fit the cache
+FAR_VISIT: Final = 630.0  # nanoseconds per further infoset
 NEAR: Final = 1000
-ITERATION: Final = 6500.0  # per iteration, whatever is entered
-RESPONSE_NODE: Final = 30.0  # per node that a best response looks at
-PIECE: Final = 10**7  # iterations whose weights are in memory at a time
-HANDOVER: Final = 3.0  # what a hand-over costs, in iterations over arrays
+ITERATION: Final = 6500.0  # nanoseconds per iteration, a fixed cost
+RESPONSE_NODE: Final = 30.0  # nanoseconds per node that a best response visits
+PIECE: Final = 10**7  # iterations whose weights are in memory at the same time
+HANDOVER: Final = 3.0  # cost of a hand-over, in iterations over arrays
 
-SPACING: Final = 1.3  # of trials, as a factor of their iterations
-SHARE: Final = 0.005  # of all work so far, for one trial
-MARGIN: Final = 0.7  # a walk is cheaper below this many times an iteration over arrays: the fit may be 0.77 of the cost
+SPACING: Final = 1.3  # distance of trials, as a factor of their iterations
+SHARE: Final = 0.005  # fraction of all work so far that one trial may cost
+MARGIN: Final = 0.7  # a walk is cheaper below this multiple of an array iteration: the fit may be 0.77 of the cost
 FIRST_TRIAL: Final = 100
-MOST_ITERATIONS: Final = 10**9  # on arrays, of a checkpoint: a hand-over adds up the weights of all
+MOST_ITERATIONS: Final = 10**9  # accepted from a checkpoint on arrays: a hand-over sums the weights of all
 
 
 class HybridState(NamedTuple):
-    """What the next iteration needs."""
+    """State of the hybrid between iterations."""
 
-    arrays: Any  # of type SequenceTables, or in tiles; until the hand-over
-    walk: WalkState  # from then on
-    handed_over_at: int  # the iteration; 0: not yet
+    arrays: Any  # SequenceTables or tiled tables, used until the hand-over
+    walk: WalkState  # used from the hand-over on
+    handed_over_at: int  # iteration of the hand-over; 0: not yet
     trial: int  # the iteration of the next trial
 
     @property
     def iteration(self) -> int:
-        """Done so far."""
+        """Number of iterations done so far."""
         return self.walk.iteration if self.handed_over_at else self.arrays.iteration
 
 
 def walk_cost(before: WalkState, after: WalkState) -> float:
-    """Nanoseconds of the walks in between."""
+    """Return the nanoseconds of the walks between two states."""
     responses, iterations = after.responses - before.responses, after.iteration - before.iteration
     entered, visits = after.nodes - before.nodes - responses, after.visits - before.visits
     near = min(visits, NEAR * iterations)
@@ -80,13 +81,13 @@ def walk_cost(before: WalkState, after: WalkState) -> float:
 
 @dataclass(frozen=True)
 class Hybrid(Tabular[HybridState]):
-    """Two ways to carry out the same iterations, but for pruning."""
+    """CFR on arrays, replaced by the same iterations with pruning once walks are cheaper."""
 
     arrays: CFR
     walk: WalkCFR
 
     def start(self, game: CompiledGame, seed: int = 0) -> HybridState:
-        """On arrays."""
+        """As ``Algorithm``: starts on arrays."""
         return HybridState(self.arrays.start(game, seed), self.walk.start(game, seed), 0, FIRST_TRIAL)
 
     def advance(self, game: CompiledGame, state: HybridState, iterations: int, stop: Stop = never) -> HybridState:
@@ -97,7 +98,7 @@ class Hybrid(Tabular[HybridState]):
                 state = state._replace(walk=self.walk.advance(game, state.walk, last - state.iteration))
                 continue
             if state.iteration == state.trial:
-                state = self._tried(game, state)
+                state = self._try_walks(game, state)
                 continue
             upto = min(last, state.trial)
             state = state._replace(arrays=self.arrays.advance(game, state.arrays, upto - state.iteration))
@@ -116,11 +117,11 @@ class Hybrid(Tabular[HybridState]):
         return self._arrays(game, state, "current")
 
     def _arrays(self, game: CompiledGame, state: HybridState, iterate: str) -> Strategies:
-        """Strategies of the arrays, in the game's order."""
+        """Return strategies of the arrays, in the game's order."""
         return self.arrays.report(game, state.arrays, iterate).arrays
 
     def nodes_touched(self, game: CompiledGame, state: HybridState) -> int:
-        """Whole passes on arrays, then as counted; trials are not counted."""
+        """Return whole passes on arrays plus counted nodes of walks. Trials are not counted."""
         return self.arrays.work(game, state.arrays).nodes + state.walk.nodes
 
     def counters(self, state: HybridState) -> dict[str, int]:
@@ -128,12 +129,12 @@ class Hybrid(Tabular[HybridState]):
         return {"response_nodes": state.walk.responses, "handed_over_at": state.handed_over_at}
 
     def save(self, state: HybridState) -> Tensors:
-        """As ``Algorithm``: in the game's order."""
+        """As ``Algorithm``: arrays are in the game's order."""
         arrays = SequenceTables(state.arrays.learners, state.arrays.iteration)
         return super().save(state._replace(arrays=arrays))
 
     def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> HybridState:
-        """As ``Algorithm``: each part as its own algorithm has it; the next trial is yet to come."""
+        """As ``Algorithm``: each part is restored by its own algorithm; the next trial must lie ahead."""
         parts = [
             {f"state{key.removeprefix(head)}": array for key, array in tensors.items() if key.startswith(head)}
             for head in ("state.arrays", "state.walk")
@@ -146,11 +147,11 @@ class Hybrid(Tabular[HybridState]):
         return state
 
     def array_cost(self, game: CompiledGame) -> float:
-        """Nanoseconds of an iteration over arrays."""
+        """Return the nanoseconds of an iteration over arrays."""
         return NUMBER * sweep(game)
 
-    def _tried(self, game: CompiledGame, state: HybridState) -> HybridState:
-        """Hand over if walks are cheaper by now, or set the iteration of the next trial."""
+    def _try_walks(self, game: CompiledGame, state: HybridState) -> HybridState:
+        """Hand over if walks are cheaper now, or set the iteration of the next trial."""
         after = state._replace(trial=math.ceil(SPACING * state.iteration))
         per_iteration = self.array_cost(game)
         budget, spent = SHARE * state.iteration * per_iteration, HANDOVER * per_iteration
@@ -168,7 +169,7 @@ class Hybrid(Tabular[HybridState]):
         return after
 
     def handed_over(self, game: CompiledGame, state: Any) -> WalkState:
-        """The state of walks that the state of arrays amounts to."""
+        """Return the state of walks equivalent to a state of arrays."""
         fresh = self.walk.start(game)
         learners: Any = state.learners
         forgetful = isinstance(self.walk.minimizer, WalkMatching) and self.walk.minimizer.plus
@@ -196,10 +197,10 @@ class Hybrid(Tabular[HybridState]):
         return fresh._replace(iteration=state.iteration)
 
     def _played(self, game: CompiledGame, player: int, iterations: int, learner: Learner | RuleLearner) -> Floats:
-        """The sum of what the opponent has met.
+        """Return the sum of the strategies that the opponent has faced.
 
-        In turns player 1 has met player 0's strategies from the second on, and the present one. Of a weighted average
-        only an estimate is known.
+        With alternating turns player 1 has faced player 0's strategies from the second one on, and the present one. For
+        a weighted average the sum is only an estimate.
         """
         if self.arrays.weight != uniform():
             pieces = ((done, min(PIECE, iterations - done)) for done in range(0, iterations, PIECE))
@@ -218,12 +219,12 @@ def _cfr(threshold: float, bound: str, turns: str, *, plus: bool = False) -> Hyb
 
 
 def cfr_hybrid(threshold: float = 3.0, bound: str = "payoff", turns: str = "alternating") -> Hybrid:
-    """``cfr``, and ``cfr-nested-rbp`` as soon as it is cheaper."""
+    """``cfr``, replaced by ``cfr-nested-rbp`` once that is cheaper."""
     return _cfr(threshold, bound, turns)
 
 
 def cfr_plus_hybrid(threshold: float = 3.0, bound: str = "payoff", turns: str = "alternating") -> Hybrid:
-    """``cfr+``, and ``cfr+-nested-rbp`` as soon as it is cheaper."""
+    """``cfr+``, replaced by ``cfr+-nested-rbp`` once that is cheaper."""
     return _cfr(threshold, bound, turns, plus=True)
 
 
@@ -234,7 +235,7 @@ def hedge_dt_hybrid(
     rate: str = "variance",
     turns: str = "alternating",
 ) -> Hybrid:
-    """``hedge`` with dynamic thresholding on arrays, and ``hedge-dt-rbp`` as soon as it is cheaper."""
+    """``hedge`` with dynamic thresholding on arrays, replaced by ``hedge-dt-rbp`` once that is cheaper."""
     cut, arrays = number("d", d, 1e-9, 1e3), hedge(rate, d, turns)
     traversal = regret_based(number("threshold", threshold, 0.0), named("bound", bound, BOUNDS))
     return Hybrid(arrays, WalkCFR(WalkThresholded(hedge_rate(rate), cut), uniform(), traversal, arrays.turns))

@@ -1,15 +1,15 @@
-"""The exact answer: an equilibrium of both players by one linear program over the sequence form.
+"""Exact solution: an equilibrium of both players by one linear program over the sequence form.
 
     max v(0)   over x >= 0 and free v
     subject to E x = e                      (x is a sequence-form strategy of player 0)
-               F'v - A'x <= 0               (v bounds from below what player 1's best response leaves to player 0)
+               F'v - A'x <= 0               (v: lower bound of player 0's payoff against a best response)
 
 Rows of F'v are player 1's sequences: v(infoset) minus the v of all infosets reached by the sequence. The duals of
 these rows are player 1's equilibrium strategy. Follows Koller, Megiddo & von Stengel (1996); solved by HiGHS.
 
-HiGHS works to absolute tolerances and drops small coefficients, so an optimum of the program it sees may be far from an
-equilibrium of the game. Every answer is therefore judged by its NashConv in the game. Where that misses the target, the
-program of the other player is solved, then both again with payoffs in another unit; the best strategies of all are the
+HiGHS works to absolute tolerances and drops small coefficients. An optimum of its program may therefore be far from
+an equilibrium of the game, so every solution is judged by its NashConv in the game. If that misses the target, the
+program of the other player is solved, then both again with payoffs in another unit. The best strategies of all are the
 answer.
 """
 
@@ -38,18 +38,18 @@ from treeplex.evaluation.exact import evaluate_strategies
 from treeplex.games.protocol import TERMINAL
 
 TOLERANCE: Final = 1e-7
-"""Largest NashConv, relative to half the range of payoffs, that counts as exact where the run has no target."""
+"""Largest NashConv that counts as exact where the run has no target, relative to half the range of payoffs."""
 
-ROUNDING: Final = 1e-14  # of NashConv itself, relative to the largest payoff
-SMALLEST, LARGEST = 1e-12, 1e15  # coefficients that HiGHS can be made to accept
+ROUNDING: Final = 1e-14  # rounding of NashConv itself, relative to the largest payoff
+SMALLEST, LARGEST = 1e-12, 1e15  # coefficients that HiGHS accepts at most
 
 
 class _InterruptedError(SolverError):
-    """Out of time, or stopped by Ctrl-C."""
+    """The program ran out of time, or Ctrl-C stopped it."""
 
 
 class ProgramState(NamedTuple):
-    """What the program found: both players' strategies, and after how many simplex iterations; none before."""
+    """Solution of the program: both strategies and the number of simplex iterations; empty and 0 before."""
 
     strategies: Strategies
     iteration: int
@@ -57,12 +57,12 @@ class ProgramState(NamedTuple):
 
 @dataclass(frozen=True)
 class LinearProgram(Tabular[ProgramState]):
-    """One linear program, solved in one go: there is nothing to resume."""
+    """One linear program, solved at once: there is nothing to resume."""
 
     iterates: ClassVar[tuple[str, ...]] = ("average", "best", "current")
     ends: ClassVar[bool] = True
 
-    target: float | None = None  # NashConv that the run asks for
+    target: float | None = None  # NashConv that the run should reach
 
     def open(self, game: CompiledGame, execution: Execution) -> LinearProgram:
         """As ``Algorithm``."""
@@ -70,24 +70,24 @@ class LinearProgram(Tabular[ProgramState]):
         return replace(self, target=execution.limits.nash_conv)
 
     def start(self, game: CompiledGame, seed: int = 0) -> ProgramState:
-        """Nothing solved yet."""
+        """As ``Algorithm``: nothing is solved yet."""
         return ProgramState((np.empty(0), np.empty(0)), 0)
 
     def advance(self, game: CompiledGame, state: ProgramState, iterations: int, stop: Stop = never) -> ProgramState:
-        """Solve; ``iterations`` do not matter. Without a target: ``SolverError`` for less than an equilibrium."""
+        """Solve; ``iterations`` is ignored. Without a target, less than an equilibrium raises ``SolverError``."""
         if not np.isfinite(game.payoffs.rows.data).all():
             raise SolverError(f"The linear program of {game.name} was not solved: its payoffs are not finite numbers.")
         low, high = _payoff_range(game)
         exact = (TOLERANCE * 0.5 * (high - low) + ROUNDING * game.largest_payoff) * game.unit
         target, worst = (exact, exact) if self.target is None else (min(exact, self.target), sys.float_info.max)
-        found, count = _best(game, target, stop)
-        nash_conv = evaluate_strategies(game, found).nash_conv
+        strategies, count = _best(game, target, stop)
+        nash_conv = evaluate_strategies(game, strategies).nash_conv
         if not nash_conv <= worst:  # also if it is not a number
             raise SolverError(
                 f"The linear program of {game.name} came back with NashConv {nash_conv:g}, more than rounding"
                 " explains; use an iterative algorithm such as cfr+."
             )
-        return ProgramState(found, max(count, 1))
+        return ProgramState(strategies, max(count, 1))
 
     def work(self, game: CompiledGame, state: ProgramState) -> Work:
         """As ``Algorithm``: finished after the first call."""
@@ -95,11 +95,11 @@ class LinearProgram(Tabular[ProgramState]):
         return Work(state.iteration, self.nodes_touched(game, state), {}, done, not done)
 
     def average(self, game: CompiledGame, state: ProgramState) -> Strategies:
-        """The equilibrium."""
+        """Return the equilibrium strategies of both players."""
         return state.strategies
 
     def nodes_touched(self, game: CompiledGame, state: ProgramState) -> int:
-        """The matrix stands for one traversal of the tree; iterations are those of the simplex method."""
+        """Return one traversal of the tree for the matrix; iterations count simplex steps instead."""
         return game.nodes if state.iteration else 0
 
     def cost(self, game: CompiledGame) -> Cost:
@@ -108,18 +108,18 @@ class LinearProgram(Tabular[ProgramState]):
 
 
 def lp() -> LinearProgram:
-    """Exact, by linear programming over the sequence form (Koller, Megiddo & von Stengel 1996)."""
+    """Exact solution by linear programming over the sequence form (Koller, Megiddo & von Stengel 1996)."""
     return LinearProgram()
 
 
 def _best(game: CompiledGame, target: float, stop: Stop) -> tuple[Strategies, int]:
-    """The best strategies of as many programs as it takes to reach ``target``, and simplex iterations.
+    """Return the best strategies of the programs solved until ``target`` is reached, and the simplex iterations.
 
-    What a strategy concedes to a best response does not depend on the other player's, so each is chosen by itself.
+    A strategy's loss to a best response does not depend on the other player's strategy, so each is chosen separately.
     """
     payoffs = _centred(game)
     best: Strategies | None = None
-    conceded, count, failures = (math.inf, math.inf), 0, list[SolverError]()
+    losses, count, failures = (math.inf, math.inf), 0, list[SolverError]()
     for scale, player in product(_scales(payoffs), (0, 1)):
         try:
             pair, more = _solve(game, payoffs, scale, player, stop)
@@ -130,8 +130,8 @@ def _best(game: CompiledGame, target: float, stop: Stop) -> tuple[Strategies, in
             continue
         second, first = evaluate_strategies(game, pair).best_response_values
         if best is not None:
-            pair = best[0] if first >= conceded[0] else pair[0], best[1] if second >= conceded[1] else pair[1]
-        best, conceded, count = pair, (min(first, conceded[0]), min(second, conceded[1])), count + more
+            pair = best[0] if first >= losses[0] else pair[0], best[1] if second >= losses[1] else pair[1]
+        best, losses, count = pair, (min(first, losses[0]), min(second, losses[1])), count + more
         if evaluate_strategies(game, best).nash_conv <= target:
             break
     if best is None:
@@ -140,7 +140,7 @@ def _best(game: CompiledGame, target: float, stop: Stop) -> tuple[Strategies, in
 
 
 def _payoff_range(game: CompiledGame) -> tuple[float, float]:
-    """The lowest and the highest payoff, as stored; where no tree is at hand, what the largest one allows."""
+    """Return the lowest and the highest payoff, as stored; without a tree, the bounds by the largest one."""
     if not isinstance(game.make_tree, Kept):
         return -game.largest_payoff, game.largest_payoff
     paid = game.tree.payoff[game.tree.mover == TERMINAL]
@@ -148,9 +148,9 @@ def _payoff_range(game: CompiledGame) -> tuple[float, float]:
 
 
 def _centred(game: CompiledGame) -> Payoffs:
-    """Payoffs less the middle of their range, where that is exact: a large constant would hide their differences.
+    """Return payoffs minus the middle of their range, where that is exact: a large constant would hide differences.
 
-    Exact by Sterbenz's lemma if no payoff is further from the middle than a factor of two. Every play ends at one
+    It is exact by Sterbenz's lemma if every payoff is within a factor of two of the middle. Every play ends at one
     terminal, so equilibria stay the same.
     """
     low, high = _payoff_range(game)
@@ -167,9 +167,9 @@ def _centred(game: CompiledGame) -> Payoffs:
 
 
 def _scales(payoffs: Payoffs) -> list[float]:
-    """Factors for the payoffs that make the largest, the smallest or their mean one; the best guess first.
+    """Return factors for the payoffs that make the largest, the smallest or their mean one; the best guess first.
 
-    HiGHS drops coefficients below ``SMALLEST`` and refuses those above ``LARGEST``.
+    HiGHS drops coefficients below ``SMALLEST`` and rejects those above ``LARGEST``.
     """
     sizes = np.abs(payoffs.rows.data[payoffs.rows.data != 0.0])
     largest, smallest = (float(sizes.max()), float(sizes.min())) if len(sizes) else (1.0, 1.0)
@@ -211,7 +211,7 @@ def _solve(game: CompiledGame, payoffs: Payoffs, scale: float, player: int, stop
     program.a_matrix_.index_ = matrix.indices
     program.a_matrix_.value_ = matrix.data
 
-    def look(event: Any) -> None:
+    def interrupt_if_stopped(event: Any) -> None:
         if stop():
             event.interrupt()
 
@@ -221,9 +221,9 @@ def _solve(game: CompiledGame, payoffs: Payoffs, scale: float, player: int, stop
     solver.setOptionValue("primal_feasibility_tolerance", 1e-10)
     solver.setOptionValue("dual_feasibility_tolerance", 1e-10)
     solver.setOptionValue("small_matrix_value", SMALLEST)
-    solver.cbSimplexInterrupt += look
+    solver.cbSimplexInterrupt += interrupt_if_stopped
     if solver.passModel(program) == highspy.HighsStatus.kError or solver.run() == highspy.HighsStatus.kError:
-        raise SolverError(f"The linear program of {game.name} was refused by HiGHS; its payoffs may be too far apart.")
+        raise SolverError(f"The linear program of {game.name} was rejected by HiGHS; its payoffs may be too far apart.")
     status = solver.getModelStatus()
     if status == highspy.HighsModelStatus.kInterrupt:
         raise _InterruptedError(f"The linear program of {game.name} was not solved: out of time, or stopped by Ctrl-C.")
@@ -238,7 +238,7 @@ def _solve(game: CompiledGame, payoffs: Payoffs, scale: float, player: int, stop
 
 
 def _flow(treeplex: Treeplex) -> sparse.csr_array:
-    """[I + 1, S] one row for the empty sequence, one an infoset: own sequences minus the parent sequence."""
+    """[I + 1, S] one row for the empty sequence, one per infoset: own sequences minus the parent sequence."""
     infosets, sequences = treeplex.infosets, treeplex.sequences
     row = np.concatenate(([0], 1 + np.repeat(np.arange(infosets), treeplex.actions), 1 + np.arange(infosets)))
     column = np.concatenate(([0], np.arange(1, sequences), treeplex.parent))

@@ -1,7 +1,7 @@
-"""The linear program of a game as something that can be paused: it runs in a thread that waits when its share is used.
+"""The linear program of a game as a task that can pause: it runs in a thread that waits once its budget is used.
 
-HiGHS asks after every iteration of the simplex method whether to go on. The answer is kept back until more iterations
-are granted, so the program is solved by the very iterations that it takes in one go, however they are granted.
+HiGHS calls back after every iteration of the simplex method. The callback waits until more iterations are granted.
+The program therefore takes the same iterations as without pauses, however they are granted.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from treeplex.algorithms.protocol import Stop
 from treeplex.compile.game import CompiledGame
 from treeplex.errors import SolverError
 
-PAUSE: Final = 0.05  # seconds between two looks at ``stop``
+PAUSE: Final = 0.05  # seconds between two calls of ``stop``
 
 
 class LPSession:
-    """One linear program, not begun yet. Either its thread works or whoever waits for it, never both.
+    """One linear program, not started yet. Either its thread works or the caller does, never both.
 
-    The thread ends with the program, or when this object goes, or Python.
+    The thread ends with the program, when this object is deleted, or when Python exits.
     """
 
     def __init__(self, game: CompiledGame, target: float | None = None) -> None:
@@ -29,7 +29,7 @@ class LPSession:
         finalize(self, self._worker.close)
 
     def upto(self, calls: int, stop: Stop) -> bool:
-        """Let it go on until HiGHS has asked ``calls`` times in all, or has ended; False if ``stop`` cut that short."""
+        """Continue until HiGHS has called back ``calls`` times in total, or ended; False if ``stop`` interrupted it."""
         worker = self._worker
         with worker.changed:
             worker.granted = max(worker.granted, calls)
@@ -43,20 +43,20 @@ class LPSession:
 
     @property
     def ended(self) -> bool:
-        """Has it found an equilibrium, or failed?"""
+        """Whether the program has ended, with an equilibrium or an error."""
         return self._worker.ended
 
     @property
-    def found(self) -> ProgramState | None:
-        """The equilibrium, if it has ended with one."""
-        return self._worker.found
+    def result(self) -> ProgramState | None:
+        """The equilibrium, or None if there is none yet or the program failed."""
+        return self._worker.result
 
 
 class _Worker:
-    """What the thread knows; it does not know the session, so that nothing keeps that alive."""
+    """State shared with the thread. It does not refer to the session, so that the session can be deleted."""
 
     def __init__(self, game: CompiledGame, program: LinearProgram) -> None:
-        self.found: ProgramState | None = None
+        self.result: ProgramState | None = None
         self.calls, self.granted, self.closed, self.ended = 0, 0, False, False
         self.changed = Condition()
         self._thread = Thread(target=self._solve, args=(game, program), name="treeplex-lp", daemon=True)
@@ -66,7 +66,7 @@ class _Worker:
             self._thread.start()
 
     def close(self) -> None:
-        """Give up, and wait for the thread: none may be inside HiGHS when Python ends."""
+        """Stop, and wait for the thread: none may be inside HiGHS when Python exits."""
         with self.changed:
             self.closed = True
             self.changed.notify_all()
@@ -75,16 +75,16 @@ class _Worker:
 
     def _solve(self, game: CompiledGame, program: LinearProgram) -> None:
         try:
-            self.found = program.advance(game, program.start(game), 1, self._asked)
+            self.result = program.advance(game, program.start(game), 1, self._wait_for_budget)
         except SolverError:
-            self.found = None
+            self.result = None
         finally:
             with self.changed:
                 self.ended = True
                 self.changed.notify_all()
 
-    def _asked(self) -> bool:
-        """Called by HiGHS: wait until it may go on; True if it must end."""
+    def _wait_for_budget(self) -> bool:
+        """Wait until the program may continue; return True if it must end. HiGHS calls this."""
         with self.changed:
             self.calls += 1
             if self.calls >= self.granted:

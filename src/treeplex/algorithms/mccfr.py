@@ -1,8 +1,8 @@
 """Monte Carlo CFR: iterations that enter a sample of the tree, with regret matching or with pure strategies.
 
-Weights multiply regrets and averages alike, which is what the bound for weighted averages is about (equation (16) of
-Ju et al.), unless averages have weights of their own. Averages are updated at the opponent's nodes ("stochastically
-weighted averaging"): there the chance of coming by is chance's times that of the player whose average it is, so the
+Weights multiply regrets and averages alike, as the bound for weighted averages assumes (equation (16) of Ju et al.),
+unless averages have weights of their own. Averages are updated at the opponent's nodes ("stochastically weighted
+averaging"). The probability of reaching such a node is chance's times that of the player whose average it is, so the
 expected sum is the average by reach.
 """
 
@@ -59,24 +59,24 @@ from treeplex.updates.schedules import Schedule
 from treeplex.updates.turns import SIMULTANEOUS
 
 MOST_STREAMS: Final = 256
-EVERY_MOVE: Final = (1.0, 0.0, 0.0)  # average-strategy sampling that tries all: external sampling
+EVERY_MOVE: Final = (1.0, 0.0, 0.0)  # average-strategy sampling that tries all moves: external sampling
 FALLBACKS: Final = {"uniform": MATCH, "random": MATCH_OR_PICK}
 REGRETS: Final = {"plain": False, "plus": True}
 CHANCES: Final = {"independent": False, "correlated": True}
 
 
 class SamplingStream(NamedTuple):
-    """One of several independent runs: what both players have learnt, and where its random numbers stand."""
+    """One of several independent runs: both players' tables and the random number state."""
 
     tables: tuple[LearnerTable, LearnerTable]
     counter: Counter
-    nodes: Longs  # [2] entered; looked at but not entered
+    nodes: Longs  # [2] entered; visited but not entered
     marks: tuple[Floats, Floats]  # [2, S] averages at the last powers of two, m and m / 2; [2, 1] if none are needed
-    memory: tuple[Floats, ...] = ()  # [rows * S] of both players, of a rule that is a function
+    memory: tuple[Floats, ...] = ()  # [rows * S] of both players, for a rule that is a function
 
 
 class SamplingState(NamedTuple):
-    """What the next iteration needs."""
+    """State of the sampler between iterations."""
 
     streams: tuple[SamplingStream, ...]
     iteration: int
@@ -86,9 +86,9 @@ class SamplingState(NamedTuple):
 class MonteCarlo(Tabular[SamplingState]):
     """CFR over a sample of the tree.
 
-    With several ``streams`` each has tables and random numbers of its own, an iteration is one of each, and the answer
-    is the average of all by reach. It depends on the seed and on the number of streams, and on nothing else.
-    ``workers``: threads that share the streams; 0: one per stream.
+    Each of the ``streams`` has its own tables and random numbers. An iteration is one of each stream, and the answer is
+    the average of all by reach. It depends only on the seed and the number of streams. ``workers``: threads that run
+    the streams; 0: one per stream.
     """
 
     random: ClassVar[bool] = True
@@ -96,22 +96,22 @@ class MonteCarlo(Tabular[SamplingState]):
     sampler: Sampler
     weight: Schedule
     turns: int
-    plus: bool  # regret matching+: negative regret is forgotten
+    plus: bool  # regret matching+: negative regret is set to zero
     streams: int
     workers: int = 0
-    average_weight: Schedule | None = None  # of averages, if it is not that of regrets
-    recent: bool = False  # the answer is the average since the last power of two in the first half of the run
-    correlated: bool = False  # chance draws of a node are evenly spread: ``engines.sampling.cpu.random``
+    average_weight: Schedule | None = None  # weight of averages, if it differs from that of regrets
+    recent: bool = False  # report the average since the last power of two in the first half of the run
+    correlated: bool = False  # a node's chance draws are evenly spread: ``engines.sampling.cpu.random``
     rule: Rule | None = None  # a function in place of regret matching
-    name: str = ""  # where it has none in the registry
+    name: str = ""  # name without an entry in the registry
 
     def open(self, game: CompiledGame, execution: Execution) -> MonteCarlo:
-        """As ``Algorithm``: any number of threads may share the streams."""
+        """As ``Algorithm``: any number of threads may run the streams."""
         plain_execution(execution, threads=True)
         return self if execution.threads == 0 else replace(self, workers=execution.threads)
 
     def cost(self, game: CompiledGame) -> Cost:
-        """As ``Algorithm``: an iteration is a walk for each player, and streams run side by side."""
+        """As ``Algorithm``: an iteration is one walk per player, and streams run in parallel."""
         form, effort = sample_tree(game), EFFORT[type(self.sampler)]
         _, own, opponent, chance = effort
         nodes = sum(nodes_per_walk(form.tree, (*turn, chance)) for turn in ((own, opponent), (opponent, own)))
@@ -119,7 +119,7 @@ class MonteCarlo(Tabular[SamplingState]):
         return Cost(effort.numbers * nodes * deals, OVERHEAD + sweep(game) + float(self.streams * sum(form.sequences)))
 
     def start(self, game: CompiledGame, seed: int = 0) -> SamplingState:
-        """Nothing learnt; pure strategies at random."""
+        """As ``Algorithm``: nothing learnt yet; pure strategies are random."""
         form = self._form(game)
         streams = [self._initial(form, seed, stream) for stream in range(self.streams)]
         if self.rule is not None:
@@ -128,7 +128,7 @@ class MonteCarlo(Tabular[SamplingState]):
         return SamplingState(tuple(streams), 0)
 
     def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> SamplingState:
-        """As ``Algorithm``: an infoset picks one of its actions."""
+        """As ``Algorithm``: an infoset's picked action must exist."""
         state = super().restore(game, tensors, seed)
         for player, limit in enumerate(last_moves(self._form(game).tree)):
             for stream in state.streams:
@@ -149,7 +149,7 @@ class MonteCarlo(Tabular[SamplingState]):
         return self._advanced(game, state, last)
 
     def _advanced(self, game: CompiledGame, state: SamplingState, last: int) -> SamplingState:
-        """After iteration ``last``, without marks on the way."""
+        """Advance to iteration ``last`` without setting marks."""
         t = np.arange(state.iteration + 1, last + 1, dtype=np.float64)
         weights = self.weight(t), (self.average_weight or self.weight)(t)
         parts = repeat(game), state.streams, repeat(weights), repeat(state.iteration)
@@ -161,7 +161,7 @@ class MonteCarlo(Tabular[SamplingState]):
         return SamplingState(state.streams, last)
 
     def average(self, game: CompiledGame, state: SamplingState) -> Strategies:
-        """All streams' averages, added up by reach; if ``recent``, what was added since a mark, where anything was."""
+        """Return all streams' averages, summed by reach; if ``recent``, the part since a mark, where there is any."""
         form = sample_tree(game)
         sums: list[Floats] = []
         for player, treeplex in enumerate(game.treeplexes):
@@ -174,12 +174,12 @@ class MonteCarlo(Tabular[SamplingState]):
         return normalised(game, (sums[0], sums[1]))
 
     def current(self, game: CompiledGame, state: SamplingState) -> Strategies:
-        """What the first stream plays next."""
+        """Return the strategies that the first stream plays next."""
         form, tables = sample_tree(game), state.streams[0].tables
         return normalised(game, (self._weights(game, form, 0, tables[0]), self._weights(game, form, 1, tables[1])))
 
     def report(self, game: CompiledGame, state: SamplingState, iterate: str) -> StrategyReport:
-        """As ``Algorithm``; rejects a rule that has left anything but probabilities."""
+        """As ``Algorithm``; raises if a rule has left anything but probabilities."""
         for stream in state.streams:
             if self.rule is not None:
                 first, second = (sample_tree(game).of_player(i, table.regret) for i, table in enumerate(stream.tables))
@@ -187,26 +187,29 @@ class MonteCarlo(Tabular[SamplingState]):
         return super().report(game, state, iterate)
 
     def nodes_touched(self, game: CompiledGame, state: SamplingState) -> int:
-        """Histories entered, by all streams."""
+        """Return the histories entered by all streams."""
         return sum(int(stream.nodes[0]) for stream in state.streams)
 
     def with_rule(self, rule: Rule, name: str) -> MonteCarlo:
-        """The same sampler with a rule that is a function; it learns from sampled values, times their weights."""
+        """Return the sampler with a rule that is a function, which learns from sampled values times their weights."""
         if self._pure:
-            raise ParameterError(f"pure-cfr and pure-mccfr have a rule of their own, got {quoted(name)}.")
+            raise ParameterError(
+                f"The 'rule' parameter is not for pure-cfr and pure-mccfr, which have a rule of their own, got"
+                f" {quoted(name)}."
+            )
         if self.plus or self.sampler in (Chance(MATCH_OR_PICK), External(MATCH_OR_PICK)):
             options = "regret=plus and fallback=random"
-            raise ParameterError(f"Leave {options} out, which are of regret matching, got {quoted(name)}.")
+            raise ParameterError(f"Leave out {options}, which belong to regret matching, got {quoted(name)}.")
         return replace(self, rule=rule, name=name)
 
     def _with_memory(self, game: CompiledGame, form: Sampling, stream: SamplingStream, rule: Rule) -> SamplingStream:
-        """Uniform strategies, and the rule's memory."""
+        """Return the stream with uniform strategies and the rule's initial memory."""
         memory: list[Floats] = []
         constants = rule.constants_of(payoff_range(game))
         for player, (treeplex, learnt) in enumerate(zip(game.treeplexes, stream.tables, strict=True)):
-            place = form.sequence_index[player]
-            learnt.regret[place[1:]] = np.repeat(1.0 / treeplex.actions, treeplex.actions)
-            start = place[treeplex.first[:-1]]
+            index = form.sequence_index[player]
+            learnt.regret[index[1:]] = np.repeat(1.0 / treeplex.actions, treeplex.actions)
+            start = index[treeplex.first[:-1]]
             memory.append(initial_memory(rule, start, treeplex.actions, form.sequences[player], constants))
         return stream._replace(memory=tuple(memory))
 
@@ -223,8 +226,8 @@ class MonteCarlo(Tabular[SamplingState]):
         first, second = (table(size, pick=pick, baseline=baseline) for size in form.sequences)
         random = counter(seed, stream, len(form.tree.chances.probability) if self.correlated else 0)
         if pick:
-            held = form.tree.hands.max(axis=1) + 1
-            scatter(form.tree, (first, second), (int(held[0]), int(held[1])), random)
+            counts = form.tree.hands.max(axis=1) + 1
+            scatter(form.tree, (first, second), (int(counts[0]), int(counts[1])), random)
         marks = [np.zeros((2, size if self.recent else 1)) for size in form.sequences]
         return SamplingStream((first, second), random, np.zeros(2, dtype=np.int64), (marks[0], marks[1]))
 
@@ -240,7 +243,7 @@ class MonteCarlo(Tabular[SamplingState]):
         entry, calls = rule.entry, rule_calls(game, rule)
         first, second = (function_log(*part, done) for part in zip(form.sequences, calls, stream.memory, strict=True))
         self._sample(form, stream, weights, (first, second))
-        del entry  # which was to be kept while its address is in use
+        del entry  # it had to stay alive while its address was in use
         check_calls(rule, calls, done, done + len(weights[0]))
 
     def _sample(
@@ -265,14 +268,14 @@ class MonteCarlo(Tabular[SamplingState]):
                 joint_iterations(rule, not every, batch)
 
     def _weights(self, game: CompiledGame, form: Sampling, player: int, learnt: LearnerTable) -> Floats:
-        """[S] what the next strategy is in proportion to: positive regret, or one for the action that is picked."""
-        treeplex, place = game.treeplexes[player], form.sequence_index[player]
+        """[S] weights of the next strategy: positive regret, or one for the picked action."""
+        treeplex, index = game.treeplexes[player], form.sequence_index[player]
         first = treeplex.first
-        positive = np.maximum(learnt.regret, 0.0)[place]
+        positive = np.maximum(learnt.regret, 0.0)[index]
         if len(learnt.pick) == 1 and not self._pure:
             return positive
         picked = np.zeros(treeplex.sequences)
-        picked[first[:-1] + learnt.pick[place[first[:-1]]]] = 1.0
+        picked[first[:-1] + learnt.pick[index[first[:-1]]]] = 1.0
         if self._pure or not treeplex.infosets:
             return picked
         fallback = np.add.reduceat(positive, first[:-1]) <= 0.0
@@ -290,9 +293,9 @@ def mccfr_external(
 ) -> MonteCarlo:
     """External sampling (Lanctot et al. 2009); ``regret="plus"`` is regret matching+, as in CFR+.
 
-    ``weight``: of iterations in regrets, and in the averages unless ``average`` names another weight; "recent" is the
-    plain average since the last power of two in the first half of the run, where an infoset was visited since.
-    ``fallback``: what is played without positive regret; "random", a random pure strategy, is what Ju et al. do.
+    ``weight``: of iterations in regrets, and in the averages unless ``average`` names another weight. The average
+    "recent" is the plain average since the last power of two in the first half of the run, at infosets visited since.
+    ``fallback``: the strategy where no regret is positive; "random", a random pure strategy, is what Ju et al. use.
     ``chance``: "correlated" draws are evenly spread at every chance node, u_k = frac(phi + k (sqrt(5) - 1) / 2) through
     its distribution, with a random phi (arXiv:2607.27035).
     """
@@ -311,9 +314,9 @@ def mccfr_outcome(
 ) -> MonteCarlo:
     """Outcome sampling (Lanctot et al. 2009) with learned baselines (Schmid et al. 2019); ``baseline=0``: without.
 
-    Differs from the papers in: averages are updated at the opponent's nodes, weighted by one over the exploring
-    player's part of the probability of the path, which stays unbiased where the opponent plays some actions with
-    probability zero. ``chance``: as in ``mccfr_external``.
+    Differs from the papers in: averages are updated at the opponent's nodes. Their weight is one over the exploring
+    player's part of the path's probability. It stays unbiased where the opponent plays some actions with probability
+    zero. ``chance``: as in ``mccfr_external``.
     """
     sampler = Outcome(number("epsilon", epsilon, 1e-6, 1.0), number("baseline", baseline, 0.0, 1.0))
     return _assembly(sampler, weight, average, turns, regret, streams, chance)
@@ -330,7 +333,7 @@ def mccfr_average(
     average: str = "same",
     chance: str = "independent",
 ) -> MonteCarlo:
-    """Average-strategy sampling (Gibson et al. 2012) with the paper's parameters; ``chance``: as ``mccfr_external``."""
+    """Average-strategy sampling (Gibson et al. 2012), the paper's parameters. ``chance``: as in ``mccfr_external``."""
     sampler = AverageStrategy(
         number("epsilon", epsilon, 1e-6, 1.0), number("tau", tau, 0.0, 1e12), number("beta", beta, 1e-6, 1e12)
     )
@@ -346,17 +349,17 @@ def mccfr_chance(
     average: str = "same",
     chance: str = "independent",
 ) -> MonteCarlo:
-    """Chance sampling (Zinkevich et al. 2007): of chance moves alone; ``fallback``, ``chance``: ``mccfr_external``."""
+    """Chance sampling (Zinkevich et al. 2007). ``fallback``, ``chance``: as in ``mccfr_external``."""
     return _assembly(Chance(named("fallback", fallback, FALLBACKS)), weight, average, turns, regret, streams, chance)
 
 
 def pure_cfr(
     weight: str = "log", turns: str = "alternating", regret: str = "plain", streams: int = 1, average: str = "same"
 ) -> MonteCarlo:
-    """Pure CFR (Ju et al. 2023, equations (20) and (21)): sums of values instead of regrets, and the best action.
+    """Pure CFR (Ju et al. 2023, equations (20) and (21)): the best action by sums of values instead of regrets.
 
-    Differs from the paper in: players take turns unless ``turns="simultaneous"``; values are weighted as the averages
-    are, which with ``weight="uniform"`` is equation (20).
+    Differs from the paper in: players take turns unless ``turns="simultaneous"``. Values are weighted like the
+    averages, which with ``weight="uniform"`` is equation (20).
     """
     return _assembly(Reached(PURE), weight, average, turns, regret, streams)
 
@@ -372,8 +375,8 @@ def pure_mccfr(
     """Pure MCCFR (Ju et al. 2023): external sampling with pure strategies.
 
     Differs from the paper as ``pure_cfr``, and in the defaults of ``weight`` and ``average``: the paper's are "log" and
-    "same", with which a long beginning stays in values and average (``benchmarks/pure_weights.py``). With
-    ``turns="simultaneous"`` both learn from one walk. ``chance``: as in ``mccfr_external``.
+    "same", with which the beginning stays in values and average for long (``benchmarks/pure_weights.py``). With
+    ``turns="simultaneous"`` both players learn from one walk. ``chance``: as in ``mccfr_external``.
     """
     return _assembly(PureExternal(), weight, average, turns, regret, streams, chance)
 
@@ -400,7 +403,7 @@ def _assembly(
 
 
 def _sum(arrays: list[Floats]) -> Floats:
-    """Of arrays of one shape, in order; the array itself if there is one."""
+    """Return the sum of arrays of one shape, in order; a single array is returned itself."""
     return sum(arrays[1:], arrays[0])
 
 
@@ -420,4 +423,4 @@ ROWS: Final = (
     ("pure-cfr", pure_cfr, "CFR with pure strategies", JU),
     ("pure-mccfr", pure_mccfr, "Monte Carlo CFR with pure strategies", JU),
 )
-"""Name, builder, summary and source of each algorithm of this module, for the registry."""
+"""Name, builder, summary and source of each algorithm in this module, for the registry."""

@@ -17,25 +17,25 @@ from treeplex.engines.sequence.first_order import Mirror, MirrorScratch, Rate
 from treeplex.engines.sequence.learners import normalised, uniform_strategies
 from treeplex.tensors import TINY, checked
 
-LONGEST: Final = 1e12  # steps of this size make responses pure; over the smoothing that makes them even
-FIRST_GROWTH: Final = 2.0  # how much steps grow until one is too long
+LONGEST: Final = 1e12  # longest step, over the smoothing that makes responses even: such steps make responses pure
+FIRST_GROWTH: Final = 2.0  # growth factor of steps until one is too long
 
 
 class MirrorState(NamedTuple):
-    """What the next iteration needs."""
+    """State of the method between iterations."""
 
     mirrors: tuple[Mirror, Mirror]
     rate: Rate
     iteration: int
-    products: int  # gradients asked for so far
+    products: int  # gradients computed so far
 
 
 @dataclass(frozen=True)
 class MirrorProx(Tabular[MirrorState]):
-    """Mirror prox (Nemirovski 2004); ``optimistic``: the last gradient takes the place of the first of two.
+    """Mirror prox (Nemirovski 2004). ``optimistic``: the last gradient replaces the first of the two.
 
-    ``rounding``: of potentials, relative to the entropies they are added up from; 0 where play begins uniformly, with
-    potentials of zero that soon outgrow them.
+    ``rounding``: of potentials, relative to the entropies they are sums of. It is 0 where play starts uniformly, since
+    the potentials start at zero and soon outgrow the entropies.
     """
 
     scheme: int
@@ -43,7 +43,7 @@ class MirrorProx(Tabular[MirrorState]):
     rounding: float = 0.0
 
     def start(self, game: CompiledGame, seed: int = 0) -> MirrorState:
-        """Uniform strategies, nothing learned yet."""
+        """As ``Algorithm``: uniform strategies, nothing learned yet."""
         first, second = (
             Mirror(np.zeros(len(plan)), plan, np.zeros(len(plan)), np.zeros(len(plan)))
             for plan in uniform_strategies(game)[1]
@@ -52,7 +52,7 @@ class MirrorProx(Tabular[MirrorState]):
         return MirrorState((first, second), Rate(np.array([step]), np.array([FIRST_GROWTH]), np.zeros(1)), 0, 0)
 
     def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> MirrorState:
-        """As ``Algorithm``: steps are positive."""
+        """As ``Algorithm``: steps must be positive."""
         state = super().restore(game, tensors, seed)
         for name in ("step", "growth"):
             checked(f"state.rate.{name}", getattr(state.rate, name), np.float64, (1,), TINY)
@@ -67,19 +67,19 @@ class MirrorProx(Tabular[MirrorState]):
         )
         longest = LONGEST / smoothing_guess(game, self.scheme)
         noise = self.rounding * spread(game, self.scheme)
-        taken = mirror_iterations((first, second), rate, iteration, iterations, self.optimistic, longest, noise)
-        return MirrorState(mirrors, rate, iteration + iterations, products + taken)
+        gradients = mirror_iterations((first, second), rate, iteration, iterations, self.optimistic, longest, noise)
+        return MirrorState(mirrors, rate, iteration + iterations, products + gradients)
 
     def average(self, game: CompiledGame, state: MirrorState) -> Strategies:
-        """What was played, each strategy weighted by its step."""
+        """Return the average of the strategies played, each weighted by its step."""
         return normalised(game, (state.mirrors[0].average, state.mirrors[1].average))
 
     def current(self, game: CompiledGame, state: MirrorState) -> Strategies:
-        """The smoothed best responses to all that was met."""
+        """Return the smoothed best responses to everything faced so far."""
         return normalised(game, (state.mirrors[0].response, state.mirrors[1].response))
 
     def nodes_touched(self, game: CompiledGame, state: MirrorState) -> int:
-        """One pass per gradient."""
+        """Return one pass per gradient."""
         return state.products * game.nodes
 
 

@@ -1,7 +1,7 @@
-"""Who runs in ``auto``'s race, as data: members by name, and what their work costs.
+"""Members of ``auto``'s race, and the cost of their work.
 
-Work is counted, never timed, so that the same request gives the same bits. Nanoseconds per counted thing were measured
-once, by ``make calibrate``, and are read from ``costs.json``.
+Work is counted, never timed, so the same request gives the same bits. ``make calibrate`` measured the nanoseconds per
+unit of work once. They are read from ``costs.json``.
 """
 
 from __future__ import annotations
@@ -21,68 +21,69 @@ from treeplex.engines.open import CPU, CUDA
 
 LP: Final = "lp"
 GAMES: Final = "hs-pcfr+;dcfr;sapcfr+;cfr+-restarted;lp"
-"""For compiled games: the first leads until another is found to be faster. One rule that forgets its first iterations
-at once, which solves games with pure equilibria in twenty; one that is best at most games of poker; one that is far
-ahead of both in few games; one that converges faster than any power where it does, and is often best to high accuracy;
-and the linear program. Others were tried in place of the third and the fourth: pcfr+, pdcfr+, cfr+, pcfr+-restarted."""
+"""Members for compiled games. The first leads until another is found to be faster. It forgets its first iterations
+at once and solves games with pure equilibria in twenty. The second is best at most poker games. The third is far ahead
+of both in a few games. The fourth converges faster than any power where it does, and is often best to high accuracy.
+The last is the linear program. Alternatives to the third and the fourth were pcfr+, pdcfr+, cfr+ and pcfr+-restarted.
+"""
 
 SHARES: Final = {"hs-pcfr+": (0.1, 1.0), "dcfr": (1.0, 0.0), "sapcfr+": (0.1, 0.0), "cfr+-restarted": (0.3, 0.7)}
-"""Of the leader's work: what each may take while it does not lead, if the target is near and if it is distant."""
+"""Fraction of the leader's work for each non-leading member, if the target is near and if it is distant."""
 
 OTHERS: Final = (0.3, 0.3)
-"""The same of all other algorithms."""
+"""The same fractions for all other algorithms."""
 
 SPOTS: Final = "dcfr(alpha=1.4,beta=0.5,gamma=4,rise=100)"
-"""For hold'em spots: to 0.1 % of the pot it takes the fewest iterations of all that were tried: docs/how-to/holdem.md.
-A race would take four times the memory."""
+"""For hold'em spots. It needs the fewest iterations to 0.1 % of the pot of all candidates: docs/how-to/holdem.md.
+A race would need four times the memory."""
 
 FILE: Final = Path(__file__).with_name("costs.json")
 
 
 class Costs(NamedTuple):
-    """Nanoseconds, on one thread."""
+    """Cost of each unit of work, in nanoseconds on one thread."""
 
-    iteration: float  # over arrays: each, whatever the game
-    byte: float  # and per byte of the payoff operator
-    sequence: float  # and per sequence of both players
-    evaluation: float  # each, whatever the game
-    evaluated: float  # and so many times what bytes and sequences cost an iteration
-    setup: float  # of the linear program: per nonzero, to build and presolve it
+    iteration: float  # over arrays: fixed cost per iteration
+    byte: float  # additionally per byte of the payoff operator
+    sequence: float  # additionally per sequence of both players
+    evaluation: float  # fixed cost per evaluation
+    evaluated: float  # additionally this multiple of an iteration's cost for bytes and sequences
+    setup: float  # cost to build and presolve the linear program, per nonzero
     call: float  # per iteration of the simplex method
-    touched: float  # and per nonzero it touches: those of as many rows as there have been iterations
+    touched: float  # additionally per nonzero touched: iteration n touches those of n rows
     device_iteration: float  # on a GPU, as ``iteration``
-    device_number: float  # and per number read
+    device_number: float  # additionally per number read
 
 
 @cache
 def costs() -> Costs:
-    """What the file says."""
+    """Return the costs in ``costs.json``."""
     return Costs(**json.loads(FILE.read_text(encoding="utf-8"))["nanoseconds"])
 
 
 class Prices(NamedTuple):
-    """What work costs in one game, in nanoseconds."""
+    """Cost of work in one game, in nanoseconds."""
 
     iteration: float
     evaluation: float
-    nonzeros: float  # of the linear program
-    rows: float  # of it
+    nonzeros: float  # nonzeros of the linear program
+    rows: float  # rows of the linear program
 
     def program(self, calls: int) -> float:
-        """What the first ``calls`` iterations of the linear program cost.
+        """Return the cost of the first ``calls`` iterations of the linear program.
 
-        The basis fills up by one row per iteration, so that later iterations touch more.
+        The basis grows by one row per iteration, so later iterations touch more.
         """
         known, touched = costs(), self.nonzeros / self.rows * calls * min(calls, self.rows)
         return known.setup * self.nonzeros + known.call * calls + known.touched * touched
 
     @property
     def typical(self) -> float:
-        """What the linear program of a game usually costs."""
+        """Typical cost of a game's linear program."""
         return self.program(math.ceil(race.TYPICAL * self.rows))
 
     def calls(self, work: float) -> int:
-        """How many iterations of the linear program ``work`` pays for."""
+        """Return the number of iterations of the linear program that ``work`` pays for."""
         low, high = 0, 1
         while self.program(high) <= work:
             low, high = high, 2 * high
@@ -93,13 +94,13 @@ class Prices(NamedTuple):
 
 
 def share(name: str, distant: bool) -> float:
-    """What a member may take of the leader's work."""
+    """Return the fraction of the leader's work that a member may use."""
     near, far = SHARES.get(name, OTHERS)
     return far if distant else near
 
 
 def prices(game: CompiledGame, backend: str = CPU) -> Prices:
-    """What work costs in ``game``."""
+    """Return the cost of work in ``game``."""
     known = costs()
     sequences = float(sum(treeplex.sequences for treeplex in game.treeplexes))
     infosets = float(sum(treeplex.infosets + 1 for treeplex in game.treeplexes))
@@ -115,7 +116,7 @@ def prices(game: CompiledGame, backend: str = CPU) -> Prices:
 
 
 def spent(member: Algorithm[Any, Any], price: Prices, game: CompiledGame, state: Any) -> float:
-    """The counted work of a member so far, in nanoseconds."""
+    """Return the counted work of a member so far, in nanoseconds."""
     if isinstance(member, Hybrid) and state.handed_over_at:
         return state.handed_over_at * price.iteration + walk_cost(member.walk.start(game), state.walk)
     checks = 2.0 * price.evaluation * state.checks if isinstance(member, Restarted) else 0.0

@@ -1,8 +1,8 @@
-"""What a run asks of an algorithm.
+"""The interface between a run and its algorithm.
 
-Configuration (the algorithm itself, frozen), state (what the next iteration needs, and so what a checkpoint saves) and
-diagnostics (work done, evaluations) are three different things. Games and states are of the algorithm's own kind: the
-run loop hands them around and never looks inside.
+Three things are kept apart: configuration (the algorithm itself, which is frozen), state (everything the next
+iteration needs, and so the content of a checkpoint) and diagnostics (work done, evaluations). Each algorithm has its
+own types of games and states. The run loop passes them on and never looks inside.
 """
 
 from __future__ import annotations
@@ -45,64 +45,64 @@ __all__ = [
 ]
 
 ITERATES = ("average", "current", "best")
-"""What a run reports: the average strategies, the current ones, or the best of both at any evaluation so far."""
+"""The strategies a run may report: average, current, or the better of both at any evaluation so far."""
 
 
 class Work(NamedTuple):
-    """What has been done so far, and whether anything is left to do."""
+    """Work done so far, and whether any is left."""
 
     iterations: int
     nodes: int  # histories entered
-    counters: Mapping[str, int] = {}  # further columns of the log
-    finished: bool = False  # is nothing left to do, whatever the limits?
-    resumable: bool = True  # could it go on from here, if other limits were given?
+    counters: Mapping[str, int] = {}  # additional columns of the log
+    finished: bool = False  # True if nothing is left to do, whatever the limits
+    resumable: bool = True  # True if the run could continue from here under other limits
     overhead: float = 0.0  # seconds of the last ``advance`` that do not grow with its iterations
-    additions: Sequence[Any] = ()  # of growth: every size that was added so far
-    stage: str = ""  # what is being done, in words, where numbers do not say it
+    additions: Sequence[Any] = ()  # every size that growth has added so far
+    stage: str = ""  # description of the current step where numbers do not suffice
 
 
 class Extras:
-    """What an answer has beside value, NashConv and policy. This one has nothing."""
+    """Fields of a solution beyond value, NashConv and policy. The base class has none."""
 
     def summary(self) -> dict[str, Any]:
-        """Further fields of the result as JSON."""
+        """Return additional JSON fields of the result."""
         return {}
 
     def tables(self) -> dict[str, Table]:
-        """Further tables of the run folder, by file name without suffix."""
+        """Return additional tables of the run folder, by file name without suffix."""
         return {}
 
     def documents(self) -> dict[str, Any]:
-        """Further JSON files of the run folder, by file name without suffix."""
+        """Return additional JSON files of the run folder, by file name without suffix."""
         return {}
 
     def note(self) -> str:
-        """What a user may want to know of how it was found, in one line; empty: nothing."""
+        """Return one line on how the solution was computed, or an empty string."""
         return ""
 
     def html(self) -> str:
-        """What a notebook shows instead of value and NashConv; empty: nothing else."""
+        """Return what a notebook shows instead of value and NashConv, or an empty string."""
         return ""
 
     def plot(self, path: Any = None) -> Any:
-        """A figure to show instead of how NashConv fell, saved as a PNG if there is a path; None: nothing else."""
+        """Return a figure to show instead of the NashConv curve, or None; save it as a PNG if ``path`` is set."""
         return None
 
     def files(self) -> dict[str, str]:
-        """What the further files hold, by file name, for the folder's README."""
+        """Return descriptions of the additional files by file name, for the folder's README."""
         return {}
 
 
 class StrategyReport(ABC):
-    """The strategies that a run reports, and how good they are; valid until the state is advanced."""
+    """The strategies that a run reports, with their evaluation; valid until the state is advanced."""
 
     @abstractmethod
     def evaluate(self, threads: int = 0) -> Evaluation:
-        """Value, best responses and NashConv."""
+        """Return value, best-response values and NashConv."""
 
     @abstractmethod
     def host(self) -> StrategyReport:
-        """Copy the strategies to arrays of this machine, which later iterations leave alone."""
+        """Copy the strategies to host memory; the next iterations overwrite device buffers."""
 
     @property
     def arrays(self) -> Any:
@@ -115,15 +115,15 @@ class StrategyReport(ABC):
 
     @abstractmethod
     def policy(self) -> Any:
-        """The strategies as a table by infoset, or as a reader of a hold'em spot; None where they are elsewhere."""
+        """Return a table by infoset, or a reader of a hold'em spot; None if the strategies are not in one place."""
 
     def extras(self, evaluation: Evaluation) -> Extras:
-        """What the answer has beside value, NashConv and policy."""
+        """Return the fields of the solution beyond value, NashConv and policy."""
         return Extras()
 
 
 class LiveReport(StrategyReport):
-    """A report made of functions, for strategies that stay where they are."""
+    """A report made of functions, for strategies that are not copied."""
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class LiveReport(StrategyReport):
         return self._evaluate()
 
     def host(self) -> LiveReport:
-        """As ``StrategyReport``: itself."""
+        """As ``StrategyReport``: returns itself."""
         return self
 
     def policy(self) -> Any:
@@ -151,56 +151,56 @@ class LiveReport(StrategyReport):
 
 
 class Algorithm(ABC, Generic[Game, State]):
-    """Advances a state. Running n and then m iterations gives the same bits as running n + m."""
+    """An iterative solver: it advances a state. Running n, then m iterations gives the same bits as running n + m."""
 
     iterates: ClassVar[tuple[str, ...]] = ITERATES
-    ends: ClassVar[bool] = False  # by itself, without a limit
+    ends: ClassVar[bool] = False  # ends without a limit
     random: ClassVar[bool] = False  # draws random numbers: seeds matter
-    solves_spots: ClassVar[bool] = False  # hold'em spots, which have no table of all infosets
-    steady: ClassVar[bool] = True  # does each iteration cost the same, so that seconds can be predicted?
-    storage: str = "float64"  # the type of the numbers kept between iterations
-    backend: str = CPU  # what runs it, once it is open
-    portable: bool = True  # may its checkpoints be saved in other folders than the run's?
+    solves_spots: ClassVar[bool] = False  # supports hold'em spots, which have no table of all infosets
+    steady: ClassVar[bool] = True  # every iteration costs the same, so seconds can be predicted
+    storage: str = "float64"  # type of the numbers stored between iterations
+    backend: str = CPU  # backend that runs it, once it is open
+    portable: bool = True  # its checkpoints may be saved outside the run folder
 
     def open(self, game: Game, execution: Execution) -> Algorithm[Game, State]:
-        """Return the algorithm as this execution runs it in ``game``; reject what it cannot support."""
+        """Return the algorithm prepared for ``game`` and ``execution``; raise for what it does not support."""
         plain_execution(execution)
         return self
 
     @abstractmethod
     def start(self, game: Game, seed: int = 0) -> State:
-        """The state before the first iteration."""
+        """Return the state before the first iteration."""
 
     @abstractmethod
     def advance(self, game: Game, state: State, iterations: int, stop: Stop = never) -> State:
         """Return the state some iterations later; the arrays of the old one are overwritten.
 
-        It may end early, at an iteration's end, when ``stop()`` says so.
+        It may stop early, at the end of an iteration, when ``stop()`` returns True.
         """
 
     @abstractmethod
     def work(self, game: Game, state: State) -> Work:
-        """What has been done so far."""
+        """Return the work done so far."""
 
     @abstractmethod
     def cost(self, game: Game) -> Cost:
-        """Counted work of an iteration and of an evaluation, for the evaluation schedule."""
+        """Return the counted work of an iteration and of an evaluation, for the evaluation schedule."""
 
     @abstractmethod
     def report(self, game: Game, state: State, iterate: str) -> StrategyReport:
-        """Both players' "average" or "current" strategies."""
+        """Return both players' "average" or "current" strategies."""
 
     def save(self, state: State) -> Tensors:
-        """The state as named arrays."""
+        """Return the state as named arrays."""
         return {name: np.ascontiguousarray(leaf) for name, leaf in leaves(state, "state")}
 
     def restore(self, game: Game, tensors: Mapping[str, Array], seed: int = 0) -> State:
-        """The state that was saved; ValueError or KeyError if the arrays are not those of such a state."""
+        """Return the saved state; raise ValueError or KeyError if the arrays are not those of such a state."""
         return restored(self.start(game, seed), "state", tensors)
 
 
 def plain_execution(execution: Execution, *, threads: bool = False) -> None:
-    """Refuse what an engine that works in float64 on the CPU cannot heed."""
+    """Raise for options that an engine working in float64 on the CPU does not support."""
     if execution.storage not in (None, "float64"):
         raise ParameterError(f"The 'storage' parameter must be float64 with this algorithm, got {execution.storage!r}.")
     if execution.threads > 1 and not threads:

@@ -1,18 +1,20 @@
-"""How ``auto`` decides: who leads, how far the others follow, what the linear program gets. Pure functions.
+"""Decisions of ``auto``: which member leads, how much work the others get, and the linear program's budget.
 
-NashConv of one member falls about as a power of its iterations. Along the power of its last rows, each member is taken
-to reach the target after so much work in all, its *forecast*. The leader's iterations are the run's. The others follow
-with a share of its work, because early rows say little: what is slow at first is often the fastest in the end. Who
-seems to need less from now on than the leader catches up, step by step and as long as that stays so, and then leads.
-Shares are those of a near or of a distant target (``portfolio``): ``dcfr`` and ``sapcfr+``, often the best to 1e-5 of
-the first NashConv, were the best to 1e-8 in no game that takes 0.1 seconds.
+All functions here are pure. NashConv of a member falls roughly as a power of its iterations. Extrapolating the power
+of its last rows gives its *forecast*: the total work to reach the target. The leader's iterations are the run's. The
+other members follow with a share of its work. None is dropped, because early rows say little: what is slow at first
+is often the fastest in the end. A member that seems to need less work from now on than the leader catches up, step by
+step, and leads once it has caught up if that is still so. Shares depend on whether the target is near or distant
+(``portfolio``): ``dcfr`` and ``sapcfr+``, often the best to 1e-5 of the first NashConv, were the best to 1e-8 in no
+game that takes 0.1 seconds.
 
-Constants were chosen by replaying the trajectories of ``benchmarks/portfolio`` (``simulate.py``), targets and costs
-changed at random by some tenths, without the games that are set aside there.
+Constants were chosen by replaying the trajectories of ``benchmarks/portfolio`` (``simulate.py``), with targets and
+costs perturbed at random by some tenths. Games set aside there were not used.
 
-The linear program tells nothing before it is done. If what such programs usually take is little beside what the leader
-seems to need, it is granted some times that at once. Else it is granted a share of the work of the race so far, and
-never more than a part of what the leader still needs: if it is slow, little is lost; if it is quick, it is done early.
+The linear program gives no information before it ends. If its typical cost is small compared with the leader's
+remaining work, it is granted several times that cost at once. Otherwise it is granted a share of the race's work so
+far, but never more than a fraction of the leader's remaining work. A slow program then costs little, and a quick one
+ends early.
 """
 
 from __future__ import annotations
@@ -23,37 +25,37 @@ from typing import Final, NamedTuple
 
 FIRST: Final = 14  # iterations before the first row of the leader
 STEP: Final = 1.4  # between decisions, as a factor of iterations
-JOIN: Final = 20  # the first member is alone for so many iterations: games with pure equilibria need no more
-BEGIN: Final = 8  # iterations of who joins
-STRIDE: Final = 2.0  # between the rows of who follows, as a factor of iterations
-WINDOW: Final = 2.0  # a slope is taken from a row of so many times fewer iterations on
+JOIN: Final = 20  # iterations of the first member alone: games with pure equilibria need no more
+BEGIN: Final = 8  # iterations of a member before its first row
+STRIDE: Final = 2.0  # between rows of a member that does not lead, as a factor of iterations
+WINDOW: Final = 2.0  # a slope starts at a row with at least this factor fewer iterations
 FLATTEST, STEEPEST = 1.0, 10.0  # bounds on a slope
-AIM: Final = 0.1  # without a target: who first gets to this share of the lowest NashConv
-EXACT: Final = 1e-8  # without a target: what the leader is taken to be after, of the first NashConv, beside the program
-DISTANT: Final = 1e-6  # of the first member's first NashConv: a target below is distant
-SOON: Final = 200  # iterations before the linear program may be granted what it usually takes
-TYPICAL: Final = 0.4  # which is so many iterations per row of it: those of games took 0.2 to 1.4, half of them not more
-EAGER: Final = 0.05  # if that is less than this part of what the leader still needs
-MOST: Final = 50.0  # and not more than so many times the work so far
-GENEROUS: Final = 4.0  # then it is granted so many times that
-PROGRAM: Final = 600  # iterations before the linear program is granted a share: forecasts are too rough before
-SHARE: Final = 0.5  # of the work of the race so far, that it may take in all
-FAR_SHARE: Final = 4.0  # the same while the target is far
-FAR: Final = 32.0  # which it is if the leader needs so many times the work so far
-PART: Final = 0.3  # of what the leader still needs, that its share may be
-LEAST: Final = 0.3  # it begins when it is granted so many iterations per row: few need less
+AIM: Final = 0.1  # without a target, forecasts aim at this fraction of the lowest NashConv
+EXACT: Final = 1e-8  # target of the leader beside the program if the run has none, relative to its first NashConv
+DISTANT: Final = 1e-6  # a target below this fraction of the first member's first NashConv is distant
+SOON: Final = 200  # iterations before the linear program may be granted its typical cost
+TYPICAL: Final = 0.4  # typical iterations per row of the program: games took 0.2 to 1.4, half of them at most this
+EAGER: Final = 0.05  # the typical cost must be below this fraction of the leader's remaining work
+MOST: Final = 50.0  # the typical cost may be at most this multiple of the work so far
+GENEROUS: Final = 4.0  # the program is then granted this multiple of its typical cost
+PROGRAM: Final = 600  # iterations before the linear program is granted a share; earlier forecasts are too rough
+SHARE: Final = 0.5  # the program's total budget, as a fraction of the race's work so far
+FAR_SHARE: Final = 4.0  # the same budget while the target is far
+FAR: Final = 32.0  # the target is far if the leader needs this multiple of the work so far
+PART: Final = 0.3  # upper bound of the budget, relative to the leader's remaining work
+LEAST: Final = 0.3  # the program starts once granted this many iterations per row; few need less
 
 
 class MemberRow(NamedTuple):
-    """What was measured of a member."""
+    """A measurement of a member."""
 
     iteration: int
-    work: float  # counted nanoseconds so far, without measuring
+    work: float  # counted nanoseconds so far, without measurements
     nash_conv: float
 
 
 def forecast(rows: Sequence[MemberRow], target: float) -> float:
-    """Work to ``target``, in all, along the last slope of the logarithms; infinite where too little was measured."""
+    """Return the total work to reach ``target``, extrapolated on log scales; infinite where too little was measured."""
     if not rows:
         return math.inf
     now = rows[-1]
@@ -69,40 +71,40 @@ def forecast(rows: Sequence[MemberRow], target: float) -> float:
 
 
 def aim_of(target: float | None, rows: Sequence[Sequence[MemberRow]]) -> float:
-    """The NashConv that forecasts are made for."""
+    """Return the NashConv that forecasts are made for."""
     return target if target else AIM * min(own[-1].nash_conv for own in rows if own)
 
 
 def is_distant(target: float | None, rows: Sequence[Sequence[MemberRow]]) -> bool:
-    """Is the target far below what the first member had at first?"""
+    """Whether the target is far below the first NashConv of the first member."""
     return target is not None and bool(rows[0]) and target < DISTANT * rows[0][0].nash_conv
 
 
 def next_row(done: int) -> int:
-    """Of who does not lead: the iteration it is measured at next."""
+    """Return the iteration at which a member that does not lead is measured next."""
     return max(math.ceil(STRIDE * done), BEGIN)
 
 
 def still_needed(rows: Sequence[MemberRow], target: float) -> float:
-    """What is left of the forecast: what was done before is lost, whoever leads."""
+    """Return the remaining work of the forecast. Work already done does not count in a member's favour."""
     return forecast(rows, target) - (rows[-1].work if rows else 0.0)
 
 
 def challenger(needed: Sequence[float], leader: int) -> int | None:
-    """Who seems to need less from now on than the leader."""
-    best = min(range(len(needed)), key=lambda place: needed[place])
+    """Return the member that seems to need the least work from now on, or None if that is the leader."""
+    best = min(range(len(needed)), key=lambda member: needed[member])
     return best if needed[best] < needed[leader] else None
 
 
 def later(iteration: int) -> int:
-    """The iteration of the decision after one, and of the next row of who catches up."""
+    """Return the iteration of the next decision, and of the next row of a member that catches up."""
     return math.ceil(STEP * iteration)
 
 
 def allowance(due: int, work: float, left: float, typical: float) -> float:
-    """The work that the linear program may have taken by iteration ``due``.
+    """Return the total work that the linear program may have used by iteration ``due``.
 
-    ``work``: what the race has taken; ``left``: what the leader still needs; ``typical``: what such programs take.
+    ``work``: of the race so far. ``left``: remaining work of the leader. ``typical``: typical work of such programs.
     """
     share = min(PART * left, (FAR_SHARE if left > FAR * work else SHARE) * work) if due >= PROGRAM else 0.0
     eager = due >= SOON and typical <= min(EAGER * left, MOST * work)

@@ -1,7 +1,7 @@
-"""Every algorithm by name: what drives the command line, the conformance tests and the tables in the docs.
+"""Every algorithm by name, for the command line, the conformance tests and the tables in the docs.
 
-``tools/algorithms.py`` writes the table of ``docs/reference/algorithms.md``; tests compare it and that of
-``docs/theory/algorithms.md`` with this list.
+``tools/algorithms.py`` writes the table of ``docs/reference/algorithms.md`` from this list. Tests compare that table
+and the one in ``docs/theory/algorithms.md`` with it.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ class AlgorithmEntry:
     build: Callable[..., Algorithm[Any, Any]]
     summary: str
     source: str
-    core: bool = False  # is it on the first screen of ``treeplex list``?
+    core: bool = False  # shown on the first screen of ``treeplex list``
 
     @property
     def paper(self) -> str:
-        """The source without sections: what ``treeplex list --all`` groups algorithms by."""
+        """The source without sections, by which ``treeplex list --all`` groups algorithms."""
         return SECTIONS.split(self.source.removeprefix("after "))[0]
 
     @property
     def usage(self) -> str:
-        """``name(parameter=default,...)``."""
+        """Name and parameters with defaults: ``name(parameter=default,...)``."""
         return usage(self.name, self.build)
 
 
@@ -76,7 +76,7 @@ CORE: Final = (
     "pure-mccfr",
     "egt",
 )
-"""What is on the first screen of ``treeplex list algorithms``."""
+"""Names on the first screen of ``treeplex list algorithms``."""
 
 _ROWS: Final[tuple[tuple[str, Callable[..., Algorithm[Any, Any]], str, str], ...]] = (
     ("auto", auto, "the default: a race of several algorithms and `lp`", "treeplex"),
@@ -123,19 +123,19 @@ _ROWS: Final[tuple[tuple[str, Callable[..., Algorithm[Any, Any]], str, str], ...
     ("fp", fp, "fictitious play, alternating updates", "Brown 1951"),
     ("xfp", xfp, "extensive-form fictitious play, simultaneous updates", "Heinrich, Lanctot & Silver 2015"),
 )
-"""Name, builder, summary and source of each; those of a family are in its module, beside its builders."""
+"""Name, builder, summary and source of each algorithm; families are listed in their modules, beside their builders."""
 
 ALGORITHMS: Final = {row[0]: AlgorithmEntry(*row, core=row[0] in CORE) for row in _ROWS}
 
 
 def family() -> str:
-    """The CFR family on arrays, which hold'em spots and GPUs take, in words: ``cfr, cfr+, ... and sapcfr+``."""
+    """Return the names of the CFR family on arrays, which hold'em spots and GPUs support: ``cfr, ... and sapcfr+``."""
     names = [name for name, entry in ALGORITHMS.items() if not entry.build().ends and isinstance(entry.build(), CFR)]
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def settled(spec: str, iterations: int | None) -> str:
-    """``spec`` with what it takes from the limits a run begins with: a ``horizon`` of 0 is the iteration limit.
+    """Return ``spec`` with values taken from the limits of the run: a ``horizon`` of 0 becomes the iteration limit.
 
     >>> settled("hs-dcfr(gamma=15)", 500), settled("hs-dcfr", None), settled("cfr+", 500)
     ('hs-dcfr(gamma=15,horizon=500)', 'hs-dcfr(horizon=1000)', 'cfr+')
@@ -143,12 +143,12 @@ def settled(spec: str, iterations: int | None) -> str:
     entry, values = _bound(spec)
     if (parameters(entry.build) | values).get("horizon") != 0:
         return spec
-    given = {**values, "horizon": min(iterations or HORIZON, LATEST)}
-    return f"{entry.name}({','.join(f'{key}={json.dumps(value)}' for key, value in given.items())})"
+    fixed = {**values, "horizon": min(iterations or HORIZON, LATEST)}
+    return f"{entry.name}({','.join(f'{key}={json.dumps(value)}' for key, value in fixed.items())})"
 
 
 def with_traversal(spec: str, traversal: str) -> str:
-    """The name of ``spec`` played by walks of that kind: ``cfr`` by ``partial`` is ``cfr-partial``."""
+    """Return the name of ``spec`` as walks of a traversal: ``cfr`` with ``partial`` becomes ``cfr-partial``."""
     written, bracket, rest = spec.strip().partition("(")
     name = found(written, ALGORITHMS)
     if name not in WALKED or traversal not in TRAVERSALS:
@@ -159,20 +159,20 @@ def with_traversal(spec: str, traversal: str) -> str:
     return f"{name}-{traversal}{bracket}{rest}"
 
 
-def with_parameters(spec: str, given: Mapping[str, Any]) -> str:
-    """``spec`` with parameters that were given beside it: ``dcfr`` and alpha=2 are ``dcfr(alpha=2)``.
+def with_parameters(spec: str, options: Mapping[str, Any]) -> str:
+    """Return ``spec`` with additional parameters: ``dcfr`` and alpha=2 become ``dcfr(alpha=2)``.
 
     >>> with_parameters("dcfr(alpha=2)", {"gamma": 3})
     'dcfr(alpha=2,gamma=3)'
     """
     entry, _ = _bound(spec)
     legal = parameters(entry.build)
-    for key in given:
+    for key in options:
         if key not in legal:
             has = f"the parameters {entry.usage}" if legal else "no parameters"
-            raise ParameterError(f"'{key}' is no option of solve, and the algorithm '{entry.name}' has {has}.")
+            raise ParameterError(f"'{key}' is not an option of solve, and the algorithm '{entry.name}' has {has}.")
     name, _, rest = spec.strip().partition("(")
-    more = [f"{key}={_written(key, value)}" for key, value in given.items()]
+    more = [f"{key}={_written(key, value)}" for key, value in options.items()]
     return f"{name}({','.join([*filter(None, [rest.removesuffix(')').strip()]), *more])})"
 
 
@@ -186,46 +186,45 @@ def _written(key: str, value: Any) -> str:
 
 
 def build(spec: str) -> Algorithm[Any, Any]:
-    """The algorithm that ``spec`` names: ``name`` or ``name(parameter=value,...)``."""
+    """Build the algorithm that ``spec`` names: ``name`` or ``name(parameter=value,...)``."""
     entry, values = _bound(spec)
     return entry.build(**values)
 
 
 def algorithm(spec: str, rule: Any = None) -> Algorithm[Any, Any]:
-    """The algorithm that ``spec`` names, with a rule of your own in place of its rule.
+    """Build the algorithm that ``spec`` names, with your own rule in place of its rule.
 
     Args:
-        spec: ``"name"`` or ``"name(parameter=value,...)"``, as ``solve`` takes it.
-        rule: What ``minimizer`` made; its own averaging and order of turns do not count here. None: the algorithm as
-            it is.
+        spec: ``"name"`` or ``"name(parameter=value,...)"``, as in ``solve``.
+        rule: A result of ``minimizer``; its own averaging and order of turns are ignored. None: the algorithm itself.
 
     >>> algorithm("cfr+-partial").traversal.partial
     True
     """
-    made = build(spec)
+    built = build(spec)
     if rule is None:
-        return made
+        return built
     own = rule if isinstance(rule, Rule) else getattr(rule, "rule", None)
     if not isinstance(own, Rule):
         raise ParameterError(f"The 'rule' parameter must be made by minimizer, got {quoted(rule)}.")
     name, bracket, rest = spec.strip().partition("(")
-    return with_rule(made, own, f"{found(name, ALGORITHMS)}[{own.name}]{bracket}{rest}")
+    return with_rule(built, own, f"{found(name, ALGORITHMS)}[{own.name}]{bracket}{rest}")
 
 
-def with_rule(made: Algorithm[Any, Any], rule: Rule, name: str) -> Algorithm[Any, Any]:
-    """The same algorithm with another rule, by that name; ParameterError where there is none to replace."""
-    if isinstance(made, WalkCFR | MonteCarlo):
-        return made.with_rule(rule, name)
-    if isinstance(made, CFR):
-        return replace(made, rule=rule)
+def with_rule(algorithm: Algorithm[Any, Any], rule: Rule, name: str) -> Algorithm[Any, Any]:
+    """Return the algorithm with another rule, under ``name``; raise ParameterError if it has no rule to replace."""
+    if isinstance(algorithm, WalkCFR | MonteCarlo):
+        return algorithm.with_rule(rule, name)
+    if isinstance(algorithm, CFR):
+        return replace(algorithm, rule=rule)
     raise ParameterError(
-        f"The 'rule' parameter is for the CFR family, walks that enter all or all that is reached, and samplers but"
-        f" pure-cfr and pure-mccfr; the algorithm of {quoted(name)} has no rule to replace."
+        f"The 'rule' parameter is for the CFR family, for walks without pruning or with partial pruning, and for"
+        f" samplers except pure-cfr and pure-mccfr; the algorithm of {quoted(name)} has no rule to replace."
     )
 
 
 def canonical(spec: str) -> str:
-    """The same with every parameter: what a run is known by.
+    """Return ``spec`` with every parameter, by which a run is identified.
 
     >>> canonical("cfr+")
     'cfr+(delay=0,turns="alternating",order="played")'
@@ -235,16 +234,16 @@ def canonical(spec: str) -> str:
 
 
 class Choice(NamedTuple):
-    """An algorithm, built once, and its names."""
+    """An algorithm, built once, with its names."""
 
     algorithm: Algorithm[Any, Any]
-    name: str  # with every parameter: what a run is known by
-    label: str  # as the user wrote it
-    parameters: Mapping[str, Any] = {}  # those that the user named
+    name: str  # with every parameter; identifies a run
+    label: str  # name written by the user
+    parameters: Mapping[str, Any] = {}  # parameters that the user set
 
 
 def choose(algorithm: str | Any, iterations: int | None = None) -> Choice:
-    """The algorithm of that name, or the user's own; ``iterations``: the limit that the run begins with.
+    """Return the algorithm of that name, or the user's own. ``iterations``: the iteration limit of the run.
 
     >>> choose("hs-dcfr", 500).name.partition(",turns")[0]
     'hs-dcfr(gamma=30.0,horizon=500,weight="product"'
@@ -267,8 +266,8 @@ def _spelled(entry: AlgorithmEntry, values: Mapping[str, Any]) -> str:
 
 def _bound(spec: str) -> tuple[AlgorithmEntry, dict[str, Any]]:
     name, values = parse(spec)
-    meant = found(name, ALGORITHMS)
-    if meant is None:
+    known = found(name, ALGORITHMS)
+    if known is None:
         raise unknown("algorithm", name, ALGORITHMS, "treeplex list algorithms")
-    entry = ALGORITHMS[meant]
-    return entry, bind("algorithm", meant, entry.build, values)
+    entry = ALGORITHMS[known]
+    return entry, bind("algorithm", known, entry.build, values)

@@ -1,4 +1,4 @@
-"""Reports on the profile of an engine: how its strategies become a policy, and what else the answer has."""
+"""Reports on the profile of an engine: the policy made of its strategies, and further fields of the solution."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from treeplex.policies.policy import Policy
 
 
 class ProfileReport(StrategyReport):
-    """Strategies of a compiled game, wherever they are."""
+    """Strategies of a compiled game, on whatever device they are."""
 
     def __init__(self, profile: Profile, engine: Engine | None = None, memory: int = 0) -> None:
-        self.profile, self.engine, self.memory = profile, engine, memory  # bytes that the solve took
+        self.profile, self.engine, self.memory = profile, engine, memory  # bytes used by the solve
 
     def evaluate(self, threads: int = 0) -> Evaluation:
         """As ``StrategyReport``."""
@@ -43,12 +43,12 @@ class ShardedReport(ProfileReport):
     """Strategies of a compiled game that was cut."""
 
     def extras(self, evaluation: Evaluation) -> Extras:
-        """As ``StrategyReport``: what was on the wire."""
+        """As ``StrategyReport``: network traffic."""
         return TrafficExtras(self.engine)
 
 
 class TrafficExtras(Extras):
-    """What a run over workers has sent and received."""
+    """Bytes that a run over workers has sent and received."""
 
     def __init__(self, engine: Any) -> None:
         self._engine = engine

@@ -1,15 +1,15 @@
-"""Restarted averaging: when the gap has fallen far enough, go on from the best point so far with an empty average.
+"""Restarted averaging: once the gap has fallen far enough, continue from the best point with an empty average.
 
-The conditions and constants are those of PDLP (Applegate et al. 2021; its code has 0.2, 0.8 and 0.36), with NashConv,
-which is exact here, for the normalised duality gap. Every few iterations, by their number alone, the better of average
-and current strategies is the candidate. With g its gap, g0 that of the point of the last restart and g' that of the
-candidate before, the run goes on from the candidate if
+The conditions and constants are those of PDLP (Applegate et al. 2021; its code has 0.2, 0.8 and 0.36). NashConv, which
+is exact here, replaces the normalised duality gap. Every fixed number of iterations, the better of average and current
+strategies is the candidate. Let g be its gap, g0 the gap of the point of the last restart, and g' the gap of the
+previous candidate. The run continues from the candidate if
 
     g <= 0.2 g0,  or  g <= 0.8 g0 and g > g',  or  0.36 of all iterations have passed since the last restart.
 
-CFR+ and PCFR+ go on from their current strategies as they are, and from the average with regrets in proportion to it:
-Q(a) = (sum over b of Q(b)) sigma(a), so that an infoset's regrets, and with them its steps, stay as large as they were.
-Mirror prox goes on with the dual point whose smoothed best response is the candidate.
+CFR+ and PCFR+ continue from their current strategies without changes, or from the average with regrets in proportion
+to it: Q(a) = (sum over b of Q(b)) sigma(a). An infoset's regrets, and with them its steps, then stay as large as they
+were. Mirror prox continues with the dual point whose smoothed best response is the candidate.
 """
 
 from __future__ import annotations
@@ -35,40 +35,40 @@ from treeplex.engines.sequence.first_order import ROUNDING, Mirror
 from treeplex.evaluation.exact import evaluate_strategies
 from treeplex.tensors import MOST, checked
 
-SUFFICIENT: Final = 0.2  # of the gap at the last restart
-NECESSARY: Final = 0.8  # the same, once the gap rises again
-ARTIFICIAL: Final = 0.36  # of all iterations
+SUFFICIENT: Final = 0.2  # fraction of the gap at the last restart
+NECESSARY: Final = 0.8  # fraction of that gap, once the gap rises again
+ARTIFICIAL: Final = 0.36  # fraction of all iterations
 MOST_EVERY: Final = 1_000_000
-PASSES: Final = 4  # of a check: best responses of both players to two pairs of strategies
-STORED: Final = {name: name for name in ("float64", "float32")}  # where regrets can be set
+PASSES: Final = 4  # passes per check: best responses of both players to two pairs of strategies
+STORED: Final = {name: name for name in ("float64", "float32")}  # storage types in which regrets can be set
 
 
 class RestartedState(NamedTuple):
-    """What the next iteration needs."""
+    """State of the algorithm between iterations."""
 
-    inner: Any  # of the algorithm that is restarted, whose iterations count from the last restart
+    inner: Any  # state of the inner algorithm, whose iterations count from the last restart
     began: int  # the iteration of the last restart
-    gaps: tuple[float, float]  # of the point of the last restart, and of the last candidate
+    gaps: tuple[float, float]  # gaps of the last restart's point and of the last candidate
     checks: int
     restarts: int
-    nodes: int  # touched before the last restart, and by checks
+    nodes: int  # histories entered before the last restart, and by checks
 
     @property
     def iteration(self) -> int:
-        """Of all."""
+        """Number of iterations since the start of the run."""
         return self.began + self.inner.iteration
 
 
 @dataclass(frozen=True)
 class Restarted(Tabular[RestartedState]):
-    """``inner`` with restarts, for which it is looked at every ``every`` iterations."""
+    """``inner`` with restarts, considered every ``every`` iterations."""
 
     inner: CFR | MirrorProx
     every: int
 
     @property
     def storage(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """As the algorithm that is restarted."""
+        """Storage type of the inner algorithm."""
         return self.inner.storage
 
     def open(self, game: CompiledGame, execution: Execution) -> Restarted:
@@ -78,10 +78,10 @@ class Restarted(Tabular[RestartedState]):
         return replace(self, inner=inner)
 
     def start(self, game: CompiledGame, seed: int = 0) -> RestartedState:
-        """As the algorithm that is restarted."""
-        begun = self.inner.start(game, seed)
-        gap = evaluate_strategies(game, _strategies(self.inner, game, begun, "current")).nash_conv
-        return RestartedState(begun, 0, (gap, gap), 0, 0, 0)
+        """As ``Algorithm``: starts the inner algorithm."""
+        inner = self.inner.start(game, seed)
+        gap = evaluate_strategies(game, _strategies(self.inner, game, inner, "current")).nash_conv
+        return RestartedState(inner, 0, (gap, gap), 0, 0, 0)
 
     def advance(self, game: CompiledGame, state: RestartedState, iterations: int, stop: Stop = never) -> RestartedState:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
@@ -90,13 +90,13 @@ class Restarted(Tabular[RestartedState]):
             upto = min(last, (state.iteration // self.every + 1) * self.every)
             state = state._replace(inner=self.inner.advance(game, state.inner, upto - state.iteration, stop))
             if state.iteration % self.every == 0:
-                state = self._checked(game, state)
+                state = self._restart_if_due(game, state)
             if stop():
                 break
         return state
 
-    def _checked(self, game: CompiledGame, state: RestartedState) -> RestartedState:
-        """Restarted, if it is time."""
+    def _restart_if_due(self, game: CompiledGame, state: RestartedState) -> RestartedState:
+        """Check the conditions, and return the restarted state or the same one."""
         solver: Any = self.inner
         points: list[StrategyReport] = [solver.report(game, state.inner, iterate) for iterate in ("average", "current")]
         gaps = [point.evaluate().nash_conv for point in points]
@@ -112,7 +112,7 @@ class Restarted(Tabular[RestartedState]):
         return RestartedState(inner, state.iteration, (gap, gap), state.checks, state.restarts + 1, nodes)
 
     def average(self, game: CompiledGame, state: RestartedState) -> Strategies:
-        """Since the last restart; right after it, the point that it began with."""
+        """Return the average since the last restart; right after a restart, the point that it started with."""
         return _strategies(self.inner, game, state.inner, "average" if state.inner.iteration else "current")
 
     def current(self, game: CompiledGame, state: RestartedState) -> Strategies:
@@ -120,7 +120,7 @@ class Restarted(Tabular[RestartedState]):
         return _strategies(self.inner, game, state.inner, "current")
 
     def nodes_touched(self, game: CompiledGame, state: RestartedState) -> int:
-        """Those of the algorithm that is restarted, and four passes per check."""
+        """Return the histories entered by the inner algorithm, and four passes per check."""
         return state.nodes + self.inner.work(game, state.inner).nodes
 
     def cost(self, game: CompiledGame) -> Cost:
@@ -133,10 +133,10 @@ class Restarted(Tabular[RestartedState]):
         return {"restarts": state.restarts}
 
     def save(self, state: RestartedState) -> Tensors:
-        """As ``Algorithm``: what the algorithm that is restarted saves, and when to do so again."""
+        """As ``Algorithm``: the inner algorithm's arrays, and the restarts."""
         inner: Any = self.inner
-        kept = {"restarts.counts": np.array([state.began, state.checks, state.restarts, state.nodes], np.int64)}
-        return inner.save(state.inner) | kept | {"restarts.gaps": np.array(state.gaps)}
+        counts = {"restarts.counts": np.array([state.began, state.checks, state.restarts, state.nodes], np.int64)}
+        return inner.save(state.inner) | counts | {"restarts.gaps": np.array(state.gaps)}
 
     def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> RestartedState:
         """As ``Algorithm``."""
@@ -148,22 +148,22 @@ class Restarted(Tabular[RestartedState]):
 
 
 def cfr_plus_restarted(every: int = 32, turns: str = "alternating", order: str = "played") -> Restarted:
-    """CFR+ with restarted averaging, which is looked at every ``every`` iterations; ``order``: as in ``cfr_plus``."""
+    """CFR+ with restarted averaging, considered every ``every`` iterations. ``order``: as in ``cfr_plus``."""
     return Restarted(cfr_plus(turns=turns, order=order), _every(every))
 
 
 def pcfr_plus_restarted(every: int = 32, turns: str = "alternating", order: str = "played") -> Restarted:
-    """The same of predictive CFR+."""
+    """Predictive CFR+ with restarted averaging, considered every ``every`` iterations."""
     return Restarted(pcfr_plus(turns=turns, order=order), _every(every))
 
 
 def mirror_prox_restarted(every: int = 32, weights: str = "kroer2015") -> Restarted:
-    """The same of mirror prox."""
+    """Mirror prox with restarted averaging, considered every ``every`` iterations."""
     return Restarted(replace(mirror_prox(weights), rounding=ROUNDING), _every(every))
 
 
 def _strategies(inner: Any, game: CompiledGame, state: Any, iterate: str) -> Strategies:
-    """Strategies of the algorithm that is restarted, as host arrays."""
+    """Return strategies of the inner algorithm as host arrays."""
     return inner.report(game, state, iterate).arrays
 
 
@@ -172,7 +172,7 @@ def _every(value: object) -> int:
 
 
 def _begin_cfr(game: CompiledGame, inner: Any, state: Any, point: Strategies, *, averaged: bool) -> SequenceTables:
-    """Regrets as they are, or in proportion to the average; nothing in the average."""
+    """Return tables with empty averages; regrets are unchanged, or in proportion to the average."""
     learners: list[Learner] = []
     for treeplex, learner, strategy in zip(game.treeplexes, state.learners, point, strict=True):
         regret, _, played, plan = (array.copy() for array in learner)
@@ -188,7 +188,7 @@ def _begin_cfr(game: CompiledGame, inner: Any, state: Any, point: Strategies, *,
 
 
 def _begin_mirror(game: CompiledGame, inner: Any, state: Any, point: Strategies, *, averaged: bool) -> MirrorState:
-    """The dual point whose response is ``point``, where the potential is zero; steps stay as long as they were."""
+    """Return the dual point whose response is ``point``, with potential zero; steps keep their length."""
     mirrors: list[Mirror] = []
     for treeplex, dual, strategy in zip(game.treeplexes, centres(game, inner.scheme, point), point, strict=True):
         plan = np.empty(treeplex.sequences)

@@ -1,4 +1,4 @@
-"""What a solved spot is reported as: a reader of its nodes, EVs, equity, the strategy at the root."""
+"""Reports of solved hold'em spots: a reader of nodes, EVs, equity, and the strategy at the root."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from treeplex.poker.views.view import View
 
 
 def reader_of(profile: SpotProfile) -> Reader:
-    """A reader of strategies on the host."""
+    """Return a reader of strategies on the host."""
     return Reader(profile.game, profile.sources, profile.frozen, profile.storage, profile.threads)
 
 
@@ -35,23 +35,23 @@ class SpotReport(ProfileReport):
 
 
 class ShardedSpotReport(SpotReport):
-    """Strategies of a spot that was cut: they are browsed in the run folder."""
+    """Strategies of a spot that was cut, to be browsed in the run folder."""
 
     def host(self) -> ShardedSpotReport:
-        """As ``Report``: itself."""
+        """As ``Report``: returns itself."""
         return self
 
     def policy(self) -> Any:
-        """None: ``treeplex holdem show`` reads the run folder."""
+        """Return None: ``treeplex holdem show`` reads the run folder."""
         return
 
     def extras(self, evaluation: Evaluation) -> HoldemExtras:
-        """As ``SpotReport``, and what was on the wire."""
+        """As ``SpotReport``, with the network traffic."""
         return ShardedSpotExtras(self.profile, self.memory, evaluation)
 
 
 class HoldemExtras(Extras):
-    """What the answer of a spot has beside value and NashConv, in chips unless a name says otherwise."""
+    """Fields of a spot's solution beyond value and NashConv, in chips unless a name says otherwise."""
 
     def __init__(self, profile: Any, memory: int, evaluation: Evaluation) -> None:
         self.game: HoldemGame = profile.game
@@ -59,23 +59,23 @@ class HoldemExtras(Extras):
 
     @cached_property
     def reader(self) -> Reader:
-        """The strategies by line and hand, on the host."""
+        """Strategies by line and hand, on the host."""
         return reader_of(self.profile.host())
 
     @cached_property
     def root(self) -> Reader:
-        """The strategies of the first street at least: all that is copied from a GPU for an answer."""
+        """Strategies of at least the first street: all that is copied from a GPU for a solution."""
         return reader_of(self.profile.trunk)
 
     @cached_property
     def ev(self) -> tuple[float, float]:
-        """What each player takes of the pot on average."""
+        """Each player's average payoff from the pot."""
         first = self.evaluation.value
         return first, self.game.spot.pot - first if self.game.zero_sum else self.profile.value(1, VALUE)
 
     @property
     def gains(self) -> tuple[float, float]:
-        """What each player would gain by a best response, ``(oop, ip)``; NashConv is their sum."""
+        """Each player's gain by a best response, ``(oop, ip)``; NashConv is their sum."""
         first, second = (
             max(best - now, 0.0) for best, now in zip(self.evaluation.best_response_values, self.ev, strict=True)
         )
@@ -83,21 +83,21 @@ class HoldemExtras(Extras):
 
     @property
     def zero_sum(self) -> bool:
-        """Is there no rake? With rake there is no value, and gains bound what is lost to a best response alone."""
+        """Whether there is no rake. With rake there is no value, and gains bound only the loss to a best response."""
         return self.game.zero_sum
 
     def at(self, line: str = "", player: int | str | None = None) -> View:
-        """The decision that ``line`` leads to, as ``Reader.at``."""
+        """Return the decision that ``line`` leads to, as ``Reader.at`` does."""
         return self.reader.at(line, player)
 
     @cached_property
     def equity(self) -> tuple[float, float]:
-        """Each player's share of the pot if nobody bets at all."""
+        """Each player's share of the pot if nobody ever bets."""
         return self.root.equity()
 
     @cached_property
     def root_strategy(self) -> dict[str, float]:
-        """How often each action is taken first, over all hands."""
+        """Frequency of each first action, over all hands."""
         actions = self.game.streets[0].decisions[0].node.actions
         return {action.name: x for action, x in zip(actions, self.root.frequencies(), strict=True)}
 
@@ -107,11 +107,11 @@ class HoldemExtras(Extras):
         return 100.0 * self.evaluation.exploitability / self.game.spot.pot
 
     def mbb(self, big_blind: float) -> float:
-        """Exploitability in thousandths of a big blind of so many chips."""
+        """Return exploitability in thousandths of a big blind of ``big_blind`` chips."""
         return 1000.0 * self.evaluation.exploitability / big_blind
 
     def summary(self) -> dict[str, Any]:
-        """As ``Extras``. With rake there is no value, only what each player takes."""
+        """As ``Extras``. With rake there is no value, only each player's payoff."""
         return ({} if self.zero_sum else {"value": None}) | {
             "zero_sum": self.zero_sum,
             "gains": list(self.gains),
@@ -131,24 +131,24 @@ class HoldemExtras(Extras):
 
 
 class ShardedSpotExtras(HoldemExtras):
-    """What the answer of a spot that is cut has: the rest is in the run folder."""
+    """Fields of the solution of a spot that was cut; the rest is in the run folder."""
 
     @property
     def reader(self) -> Reader:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The strategies of the first street."""
+        """Strategies of the first street."""
         return self.root
 
     @cached_property
     def traffic(self) -> TrafficExtras:
-        """What was on the wire."""
+        """Network traffic of the run."""
         return TrafficExtras(self.profile.engine)
 
     def at(self, line: str = "", player: int | str | None = None) -> View:
-        """Rejected: values of a node take all of the spot."""
+        """Raise an error: values of a node need the whole spot."""
         raise ParameterError("A spot that was solved on a cluster is browsed in its run folder: treeplex holdem show.")
 
     def summary(self) -> dict[str, Any]:
-        """As ``HoldemExtras``, and what was on the wire."""
+        """As ``HoldemExtras``, with the network traffic."""
         return super().summary() | self.traffic.summary()
 
     def note(self) -> str:

@@ -1,4 +1,4 @@
-"""What all algorithms have in common that solve compiled games by iterations."""
+"""Base class of the iterative algorithms for compiled games."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["OVERHEAD", "Iterated", "Strategies", "Tabular", "require_finite", "s
 
 
 class Iterated(Protocol):
-    """A state that knows how many iterations have been done."""
+    """A state that counts its iterations."""
 
     @property
     def iteration(self) -> int:
-        """Counted from the start of the run."""
+        """Number of iterations since the start of the run."""
         ...
 
 
@@ -28,22 +28,22 @@ State = TypeVar("State", bound=Iterated)
 
 
 class Tabular(Algorithm[CompiledGame, State]):
-    """Strategies are arrays with one number per sequence; quality is exact."""
+    """Base class: strategies have one number per sequence, and evaluations are exact."""
 
     @abstractmethod
     def average(self, game: CompiledGame, state: State) -> Strategies:
-        """The average strategies: what converges to an equilibrium."""
+        """Return the average strategies, which converge to an equilibrium."""
 
     def current(self, game: CompiledGame, state: State) -> Strategies:
-        """The strategies to be played next; the average where nothing else is."""
+        """Return the strategies to play next, or the average where an algorithm has no others."""
         return self.average(game, state)
 
     @abstractmethod
     def nodes_touched(self, game: CompiledGame, state: State) -> int:
-        """Histories entered so far."""
+        """Return the number of histories entered so far."""
 
     def counters(self, state: State) -> Mapping[str, int]:
-        """Further columns of the log."""
+        """Return additional columns of the log."""
         return {}
 
     def work(self, game: CompiledGame, state: State) -> Work:
@@ -51,11 +51,11 @@ class Tabular(Algorithm[CompiledGame, State]):
         return Work(state.iteration, self.nodes_touched(game, state), self.counters(state))
 
     def report(self, game: CompiledGame, state: State, iterate: str) -> StrategyReport:
-        """As ``Algorithm``; stops at once when a rule, such as a user's own, has run out of numbers."""
+        """As ``Algorithm``; raises if the numbers of a rule, such as a user's own, are no longer finite."""
         require_finite(self.current(game, state), state.iteration)
         strategies = self.current(game, state) if iterate == "current" else self.average(game, state)
         return ProfileReport(TabularProfile(game, strategies))
 
     def cost(self, game: CompiledGame) -> Cost:
-        """As ``Algorithm``: one pass over the payoffs and sequences of both players, once each."""
+        """As ``Algorithm``: one pass over the payoffs, and over both players' sequences."""
         return SequenceEngine(game).cost

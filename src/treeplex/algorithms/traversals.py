@@ -1,4 +1,4 @@
-"""Which histories an iteration enters: all, those that somebody reaches, those not pruned by regret, or a sample."""
+"""Sets of histories that an iteration enters: all, the reached ones, the ones not pruned by regret, or a sample."""
 
 from __future__ import annotations
 
@@ -20,40 +20,40 @@ NEVER: Final = -1.0
 
 @dataclass(frozen=True)
 class Traversal:
-    """What a walk enters, and what it does where a player does not go."""
+    """Histories that a walk enters, and its treatment of those that a player does not reach."""
 
     partial: bool = True  # skip a subtree that neither player's opponent reaches
     respond: bool = False  # play best responses behind actions of regret at most -(U(I) - L(I))
-    spread: Spread = "payoff"  # U(I) - L(I) of payoffs, or of counterfactual values: times chance's part of the reach
-    threshold: float = NEVER  # prune an action by its regret if about so many iterations will be skipped
-    bound: Bound = "payoff"  # on what a pruned action could earn
-    length: Length = "bound"  # of a pruning: while (9) holds, or m of Theorem 1
-    longest: int = 0  # and at most so many iterations; 0: no matter how many
-    nested: bool = False  # a pruning begins without a look at what lies below, and what is pruned there stays so
+    spread: Spread = "payoff"  # U(I) - L(I) of payoffs, or of counterfactual values, times chance's reach
+    threshold: float = NEVER  # prune an action by regret if about this many iterations will be skipped
+    bound: Bound = "payoff"  # upper bound on the value of a pruned action
+    length: Length = "bound"  # length of a pruning: while (9) holds, or m of Theorem 1
+    longest: int = 0  # most iterations of a pruning; 0: no limit
+    nested: bool = False  # a pruning starts without visiting the subtree, and prunings inside it continue
 
     @property
     def pruning(self) -> Pruning:
-        """What kernels are told of it."""
+        """Pruning parameters for the kernels."""
         longest, fixed = float(self.longest), self.length == "guaranteed"
         return Pruning(self.partial, self.respond, self.threshold, longest, fixed)
 
 
 def full() -> Traversal:
-    """Enter every history."""
+    """Return a traversal that enters every history."""
     return Traversal(partial=False)
 
 
 def partial() -> Traversal:
-    """Skip a subtree where the opponent's reach is zero: it changes nothing (Brown & Sandholm 2015, section 1)."""
+    """Skip subtrees that the opponent does not reach; results stay the same (Brown & Sandholm 2015, section 1)."""
     return Traversal()
 
 
 def zero_reach_response(spread: Spread = "payoff") -> Traversal:
-    """Play a best response to the opponent's current strategy in what a player does not reach itself.
+    """Play a best response to the opponent's current strategy in histories that the player itself does not reach.
 
-    Behind an action with R(I, a) <= -(U(I) - L(I)), so that it stays unplayed (Brown & Sandholm 2015, section 3).
-    ``spread``: of payoffs, as in the paper, or of counterfactual values, which have chance's probability of coming
-    there as a factor: smaller, and just as sound.
+    It applies behind an action with R(I, a) <= -(U(I) - L(I)), so that the action stays unplayed (Brown & Sandholm
+    2015, section 3). ``spread``: of payoffs, as in the paper, or of counterfactual values. The latter have chance's
+    probability of reaching the node as a factor, so they are smaller, and just as sound.
     """
     return Traversal(respond=True, spread=spread)
 
@@ -61,13 +61,13 @@ def zero_reach_response(spread: Spread = "payoff") -> Traversal:
 def regret_based(
     threshold: float = 25.0, bound: Bound = "payoff", length: Length = "bound", longest: int = 0
 ) -> Traversal:
-    """Skip also what lies behind an action of negative regret, until (9) says that it could have become positive.
+    """Skip also the subtree behind an action of negative regret, until (9) says that it could have become positive.
 
-    Section 4 of Brown & Sandholm (2015); ``threshold``: equation (10), 25 in the paper. ``bound``: U(I, a) is the
+    Section 4 of Brown & Sandholm (2015). ``threshold``: equation (10), 25 in the paper. ``bound``: U(I, a) is the
     highest payoff after the action, as in the paper, or the highest expected payoff if the opponent helped (mean over
-    chance, maximum over actions), which is tighter and just as sound. ``length``: a pruning lasts as long as (9)
+    chance, maximum over actions). The latter is tighter and just as sound. ``length``: a pruning lasts as long as (9)
     allows, or for the m = floor(-R(I, a) / (U(I, a) - L(I))) iterations that Theorem 1 guarantees, which must then be
-    more than ``threshold``. ``longest``: an upper bound on it (section 4.1, "another option"); 0: none.
+    more than ``threshold``. ``longest``: an upper bound on the length (section 4.1, "another option"); 0: none.
     """
     return Traversal(threshold=threshold, bound=bound, length=length, longest=longest)
 
@@ -75,13 +75,13 @@ def regret_based(
 def nested_regret_based(
     threshold: float = 3.0, bound: Bound = "payoff", length: Length = "bound", longest: int = 0
 ) -> Traversal:
-    """The same with prunings inside of prunings: ``engines.history.cpu.nested``."""
+    """Regret-based pruning with prunings inside of prunings: ``engines.history.cpu.nested``."""
     return Traversal(threshold=threshold, bound=bound, length=length, longest=longest, nested=True)
 
 
 @dataclass(frozen=True)
 class External:
-    """All moves of the player who learns; the opponent's and chance's are sampled.
+    """All moves of the learning player; moves of the opponent and of chance are sampled.
 
     Lanctot, Waugh, Zinkevich & Bowling (2009), section 3.2. ``rule``: as in ``Chance``.
     """
@@ -91,10 +91,10 @@ class External:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A single path. The player who learns explores: every move with probability ``epsilon`` / width at least.
+    """A single path. The learning player explores every move with probability ``epsilon`` / width at least.
 
-    Lanctot et al. (2009), section 3.1. ``rate``: how fast the baselines follow the sampled values (Schmid et al. 2019);
-    0 is outcome sampling without baselines.
+    Lanctot et al. (2009), section 3.1. ``rate``: speed at which the baselines follow the sampled values (Schmid et al.
+    2019); 0 is outcome sampling without baselines.
     """
 
     epsilon: float = 0.6
@@ -105,7 +105,7 @@ class Outcome:
 class AverageStrategy:
     """As ``External``, but a move of the player is tried with probability (beta + tau s) / (beta + sum s).
 
-    That, or ``epsilon`` if it is more; s is the move's average so far. Gibson, Burch, Lanctot & Szafron (2012).
+    At least ``epsilon``; s is the move's average so far. Gibson, Burch, Lanctot & Szafron (2012).
     """
 
     epsilon: float = 0.05
@@ -115,9 +115,9 @@ class AverageStrategy:
 
 @dataclass(frozen=True)
 class Chance:
-    """All moves of both players that the opponent of one who learns reaches; chance moves are sampled.
+    """All moves of both players that the learning player's opponent reaches; chance moves are sampled.
 
-    Zinkevich et al. (2007), section 4. ``rule``: how a strategy comes from regrets (``engines.sampling.arrays``).
+    Zinkevich et al. (2007), section 4. ``rule``: how regrets make a strategy (``engines.sampling.arrays``).
     """
 
     rule: int
@@ -130,9 +130,9 @@ class PureExternal:
 
 @dataclass(frozen=True)
 class Reached:
-    """As ``Chance``, with all chance moves: nothing is sampled, and what nobody reaches is skipped.
+    """As ``Chance``, with all chance moves: nothing is sampled, and histories that no player reaches are skipped.
 
-    With pure strategies that is what they reach, and one move beside.
+    With pure strategies these are the reached histories, and one move beside them.
     """
 
     rule: int
@@ -142,9 +142,10 @@ Sampler = External | Outcome | AverageStrategy | Chance | PureExternal | Reached
 
 
 class Effort(NamedTuple):
-    """What a walk takes: numbers read per node, in the time of numbers read in order, and powers of widths.
+    """Cost of a walk: numbers read per node, and powers of widths.
 
-    Of a node's w moves w**power are tried: by the player who learns, the opponent, chance. Measured, rounded down.
+    Numbers are in units of the time of a number read in order. Of a node's w moves, w**power are tried: by the learning
+    player, by the opponent, by chance. Measured, and rounded down.
     """
 
     numbers: float
@@ -158,6 +159,6 @@ EFFORT: Final[dict[type[Sampler], Effort]] = {
     AverageStrategy: Effort(5.0),
     Outcome: Effort(9.5, own=0.0),
     PureExternal: Effort(2.9),
-    Chance: Effort(6.0, opponent=1.0 / 3.0),  # those that the opponent plays
+    Chance: Effort(6.0, opponent=1.0 / 3.0),  # the moves that the opponent plays
     Reached: Effort(7.0, chance=1.0),
 }

@@ -1,7 +1,7 @@
-"""A user's rule as plain Python on small arrays: what is wrong with it is said before anything is compiled.
+"""Trial of a user's rule as plain Python on small arrays: errors are reported before anything is compiled.
 
-NumPy checks indices, compiled code need not. Memory has exactly the rows that were asked for, and as many actions are
-tried as infosets of the game have.
+NumPy checks indices, which compiled code need not do. Memory has exactly the requested rows. Numbers of actions are
+chosen among those of the game's infosets.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from treeplex.updates.rule import TOLERANCE, Rule
 
 ITERATIONS: Final = (1.0, 2.0, 3.0, 10.0, 100.0, 1000.0, 1e6)
 JUDGED: Final = 3.0  # up to this iteration strategies must be distributions
-COUNTS: Final = 6  # numbers of actions that are tried
-MOST_ROWS: Final = 64  # of memory, to say how many a rule needs
+COUNTS: Final = 6  # numbers of actions to try
+MOST_ROWS: Final = 64  # rows of memory to try, to report the number that a rule needs
 
 
 def try_own(rule: Rule, game: CompiledGame | HoldemGame) -> None:
-    """Refuse a user's rule as ``try_rule`` does; rules of this package need no trial."""
+    """Reject a faulty rule of a user by ``try_rule``. Rules of this package need no trial."""
     if rule.own:
         try_rule(rule.name, rule.update, rule.memory, game)
 
 
 def try_rule(name: str, rule: Callable[..., Any], rows: int, game: CompiledGame | HoldemGame) -> None:
-    """Refuse a rule that uses what is not there, fails, or leaves no strategies."""
+    """Reject a rule that uses a wrong index, raises, or does not write valid strategies."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for count in _counts(game):
@@ -55,21 +55,21 @@ def try_rule(name: str, rule: Callable[..., Any], rows: int, game: CompiledGame 
 
 
 def _counts(game: CompiledGame | HoldemGame) -> list[int]:
-    """The numbers of actions to try: a few of those that infosets have, with the least and the largest."""
+    """Return the numbers of actions to try: a few of the game's, with the smallest and the largest."""
     counts = game.action_counts
     step = max((len(counts) - 1) / (COUNTS - 1), 1.0)
     return [counts[round(index * step)] for index in range(min(len(counts), COUNTS))]
 
 
 def _judged(name: str, rule: Callable[..., Any], rows: int, count: int) -> bool:
-    """Whether the rule ever writes a strategy, from uniform ones as in a run or from others."""
+    """Whether the rule ever writes a strategy, starting from the uniform one as in a run, or from another."""
     uniform = np.full(count, 1.0 / count)
     other = np.arange(1.0, count + 1.0) / (0.5 * count * (count + 1.0))
     return _plays(name, rule, rows, uniform) or _plays(name, rule, rows, other)
 
 
 def _plays(name: str, rule: Callable[..., Any], rows: int, first: Floats) -> bool:
-    """Whether the strategy differs from the first one after some iteration; those of a new run are judged."""
+    """Whether the strategy differs from the first one after some iteration; early strategies must be distributions."""
     count, random = len(first), np.random.default_rng(len(first))
     strategy, memory, written = first.copy(), np.zeros((rows, count)), False
     for t in ITERATIONS:
@@ -85,7 +85,7 @@ def _plays(name: str, rule: Callable[..., Any], rows: int, first: Floats) -> boo
 
 
 def _with_extreme_values(rule: Callable[..., Any], rows: int, count: int) -> None:
-    """Only indices matter here: numbers may overflow."""
+    """Run the rule on extreme values, to find wrong indices. Its numbers may overflow."""
     signs = np.where(np.arange(count) % 2, -1.0, 1.0)
     for size in (0.0, 1e-300, 1e300, np.inf, np.nan):
         for values in (size * signs, np.full(count, -size)):
@@ -100,7 +100,7 @@ def _with_extreme_values(rule: Callable[..., Any], rows: int, count: int) -> Non
 
 
 def _outside(name: str, rule: Callable[..., Any], rows: int, count: int, error: IndexError) -> str:
-    """What to say of an index that is out of bounds: more rows of memory, if they help."""
+    """Return the message for an index out of bounds. It suggests more rows of memory if they help."""
     for more in range(rows + 1, MOST_ROWS + 1):
         try:
             _plays(name, rule, more, np.full(count, 1.0 / count))
@@ -109,8 +109,8 @@ def _outside(name: str, rule: Callable[..., Any], rows: int, count: int, error: 
             continue
         except Exception:
             break
-        asked = "1 row" if rows == 1 else f"{rows} rows"
-        return f"The rule '{name}' uses row {more - 1} of memory but asked for {asked}; give memory={more}."
+        requested = "1 row" if rows == 1 else f"{rows} rows"
+        return f"The rule '{name}' uses row {more - 1} of memory but asked for {requested}; give memory={more}."
     return (
         f"The rule '{name}' uses an index that is out of bounds with {count} actions and memory={rows}:"
         f" {brief(str(error))}. 'values', 'strategy' and each row of 'memory' have one number per action."

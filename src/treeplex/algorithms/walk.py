@@ -1,7 +1,7 @@
 """CFR by walks over the history tree, entering as little of it as a traversal allows.
 
-A suffix says which nodes are visited and changes nothing else: players take turns as in ``cfr``, ``cfr+`` and
-``hedge``. The papers update both at once, which is ``turns="simultaneous"``.
+A suffix of the name says which nodes are visited and changes nothing else. Players take turns as in ``cfr``, ``cfr+``
+and ``hedge``. The papers update both players at once, which is ``turns="simultaneous"``.
 """
 
 from __future__ import annotations
@@ -58,18 +58,18 @@ from treeplex.updates.thresholds import hedge_threshold, matching_threshold
 from treeplex.updates.turns import SIMULTANEOUS
 
 NONE: Final[Floats] = np.empty(0)
-MOST_LIKELY: Final = 1.0 + 1e-9  # a probability, with rounding
+MOST_LIKELY: Final = 1.0 + 1e-9  # largest probability, with rounding
 NO_ROWS: Final = Csr(np.zeros(1, dtype=np.int32), np.empty(0, dtype=np.int32), NONE)
 
 
 @dataclass(frozen=True)
 class WalkMatching:
-    """Regret matching; ``plus``: with regrets that forget being negative (Brown & Sandholm 2015, section 4.2)."""
+    """Regret matching; ``plus``: negative regrets are forgotten (Brown & Sandholm 2015, section 4.2)."""
 
     plus: bool = False
 
     def rule(self, game: CompiledGame, player: int) -> KernelRule:
-        """What the kernels are told about a player."""
+        """Return the parameters of the kernels for a player."""
         return PlainRule(MATCHING, self.plus, NONE, NONE, NONE)
 
 
@@ -81,7 +81,7 @@ class WalkThresholded:
     d: float
 
     def rule(self, game: CompiledGame, player: int) -> KernelRule:
-        """What the kernels are told about a player."""
+        """Return the parameters of the kernels for a player."""
         threshold = matching_threshold if self.kind == MATCHING else hedge_threshold
         actions, widest = game.treeplexes[player].actions, payoff_range(game) or 1.0
         ranges = payoff_ranges(game)[player] if self.kind == THEORY else np.full(len(actions), widest)
@@ -89,36 +89,36 @@ class WalkThresholded:
 
 
 class WalkState(NamedTuple):
-    """What the next iteration needs."""
+    """State of the walks between iterations."""
 
     tables: tuple[WalkTables, WalkTables]
     iteration: int
     nodes: int  # touched so far
-    responses: int  # of these, looked at by best responses to end and begin prunings, not entered by traversals
-    visits: int  # of infosets by traversals
-    memory: tuple[Floats, ...] = ()  # [rows * S] of both players, of a rule that is a function
+    responses: int  # nodes visited by best responses that start and end prunings, included in ``nodes``
+    visits: int  # infosets visited by traversals
+    memory: tuple[Floats, ...] = ()  # [rows * S] of both players, for a rule that is a function
 
 
 @dataclass(frozen=True)
 class WalkCFR(Tabular[WalkState]):
-    """CFR over the history tree: a strategy rule, averaging weights, what is entered, and the order of turns."""
+    """CFR over the history tree: a strategy rule, averaging weights, a traversal, and an order of turns."""
 
     minimizer: WalkMatching | WalkThresholded | Rule
     weight: Schedule
     traversal: Traversal
     turns: int
-    name: str = ""  # where it has none in the registry
+    name: str = ""  # name without an entry in the registry
 
     def start(self, game: CompiledGame, seed: int = 0) -> WalkState:
-        """No regret yet, uniform strategies, nothing pruned. A user's rule is tried first, as plain Python."""
+        """As ``Algorithm``: no regret, uniform strategies, no pruning. A user's rule is first tried as plain Python."""
         first, second = uniform_strategies(game)[0]
         tables = self._tables(game, 0, first), self._tables(game, 1, second)
         return WalkState(tables, 0, 0, 0, 0, self._memory(game))
 
     def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> WalkState:
-        """As ``Algorithm``: strategies are such, each infoset has an action that is not pruned, no walk is under way.
+        """As ``Algorithm``: strategies must be valid, infosets need an unpruned action, and no walk may be under way.
 
-        A walk notes an infoset when its reach leaves zero; if that could happen twice, it would note too many.
+        A walk records an infoset when its reach leaves zero. If that could happen twice, it would record too many.
         """
         state = super().restore(game, tensors, seed)
         for player, (treeplex, tables) in enumerate(zip(game.treeplexes, state.tables, strict=True)):
@@ -135,26 +135,26 @@ class WalkCFR(Tabular[WalkState]):
 
     def advance(self, game: CompiledGame, state: WalkState, iterations: int, stop: Stop = never) -> WalkState:
         """As ``Algorithm``; the arrays of ``state`` are modified in place and belong to the state returned."""
-        ways = paths(game)
-        tree, players = ways.walked, (self.player(game, state, 0), self.player(game, state, 1))
+        history_paths = paths(game)
+        tree, players = history_paths.walked, (self.player(game, state, 0), self.player(game, state, 1))
         weight = self.weight(numbered(state.iteration, iterations))
-        how = arrays.worklist(ways.inner), state.iteration, weight, self.traversal.pruning, self.turns
+        schedule = arrays.worklist(history_paths.inner), state.iteration, weight, self.traversal.pruning, self.turns
         if isinstance(self.minimizer, Rule):
             entry, calls = self.minimizer.entry, rule_calls(game, self.minimizer)
             parts = zip(calls, state.memory, strict=True)
             first, second = (FunctionTable(*part, np.empty_like(part[0].arguments)) for part in parts)
-            entered, responses, visits = function_iterations(tree, players, (first, second), *how)
-            del entry  # which was to be kept while its address is in use
+            entered, responses, visits = function_iterations(tree, players, (first, second), *schedule)
+            del entry  # it had to stay alive while its address was in use
             check_calls(self.minimizer, calls, state.iteration, state.iteration + iterations)
         else:
             iterate = nested_iterations if self.traversal.nested else walk_iterations
-            entered, responses, visits = iterate(tree, players, *how)
+            entered, responses, visits = iterate(tree, players, *schedule)
         nodes = state.nodes + entered + responses
         counts = nodes, state.responses + responses, state.visits + visits
         return WalkState(state.tables, state.iteration + iterations, *counts, state.memory)
 
     def report(self, game: CompiledGame, state: WalkState, iterate: str) -> StrategyReport:
-        """As ``Algorithm``; rejects a rule that has left anything but probabilities."""
+        """As ``Algorithm``; raises if a rule has left anything but probabilities."""
         report = super().report(game, state, iterate)
         if isinstance(self.minimizer, Rule):
             check_strategies(self.minimizer, game, self.current(game, state), state.iteration)
@@ -169,7 +169,7 @@ class WalkCFR(Tabular[WalkState]):
         return state.tables[0].strategy.copy(), state.tables[1].strategy.copy()
 
     def nodes_touched(self, game: CompiledGame, state: WalkState) -> int:
-        """Counted as they are entered; a best response counts all nodes it looks at."""
+        """Return the nodes entered so far, with all nodes that best responses visit."""
         return state.nodes
 
     def counters(self, state: WalkState) -> dict[str, int]:
@@ -177,7 +177,7 @@ class WalkCFR(Tabular[WalkState]):
         return {"response_nodes": state.responses} if self.traversal.threshold >= 0.0 else {}
 
     def with_rule(self, rule: Rule, name: str) -> WalkCFR:
-        """The same walks with a rule that is a function, which says nothing about regrets or their bounds."""
+        """Return the walks with a rule that is a function, which provides no regrets and no bounds on them."""
         pruned = self.traversal.threshold >= 0.0 or self.traversal.respond
         if pruned or not isinstance(self.minimizer, WalkMatching):
             raise ParameterError(
@@ -188,14 +188,17 @@ class WalkCFR(Tabular[WalkState]):
         return replace(self, minimizer=rule, name=name)
 
     def _memory(self, game: CompiledGame) -> tuple[Floats, ...]:
-        """Of a rule that is a function, before the first iteration."""
+        """Return the initial memory of a rule that is a function."""
         if not isinstance(self.minimizer, Rule):
             return ()
         try_own(self.minimizer, game)
         return rule_memories(game, self.minimizer)
 
     def _tables(self, game: CompiledGame, player: int, strategy: Floats) -> WalkTables:
-        """One sum of strategies serves as average and as what the opponent has met, if both are the plain one."""
+        """Return the initial tables.
+
+        One sum of strategies serves as the average and as what the opponent has faced, if both are the plain sum.
+        """
         infosets, sequences = game.treeplexes[player].infosets, game.treeplexes[player].sequences
         pruning, nested = self.traversal.threshold >= 0.0, self.traversal.nested
         apart = pruning and (nested or self.turns != SIMULTANEOUS or self.weight != uniform())
@@ -218,7 +221,7 @@ class WalkCFR(Tabular[WalkState]):
         return tables
 
     def player(self, game: CompiledGame, state: WalkState, player: int) -> WalkingPlayer:
-        """What kernels are told about one player."""
+        """Return one player's tables and parameters for the kernels."""
         treeplex, side, tables = game.treeplexes[player], paths(game).sides[player], state.tables[player]
         if self.traversal.bound == "expected":
             side = side._replace(best=side.expected)
@@ -236,7 +239,7 @@ class WalkCFR(Tabular[WalkState]):
 
 
 def _sums(game: CompiledGame, state: WalkState, player: int) -> Floats:
-    """Of copies: reading must not change what the next iterations compute."""
+    """Return the completed sums, computed on copies: reading must not change later iterations."""
     tables = state.tables[player]
     sequences, infosets = tables.sequences.copy(), tables.infosets.copy()
     complete_sums(game.treeplexes[player], tables.play, sequences, infosets)
@@ -260,7 +263,7 @@ def _regret_based(
 
 
 def cfr_full(turns: str = "alternating") -> WalkCFR:
-    """CFR by walks that enter every history: what pruning is measured against."""
+    """CFR by walks that enter every history: the baseline for pruning."""
     return _cfr(full(), turns)
 
 
@@ -270,12 +273,12 @@ def cfr_plus_full(turns: str = "alternating") -> WalkCFR:
 
 
 def cfr_partial(turns: str = "alternating") -> WalkCFR:
-    """CFR with partial pruning: the same iterates as CFR, fewer nodes."""
+    """CFR with partial pruning: the same iterates as CFR, with fewer nodes."""
     return _cfr(partial(), turns)
 
 
 def cfr_plus_partial(turns: str = "alternating") -> WalkCFR:
-    """CFR+ with partial pruning: the same strategies as CFR+, fewer nodes."""
+    """CFR+ with partial pruning: the same strategies as CFR+, with fewer nodes."""
     return _cfr(partial(), turns, plus=True)
 
 
@@ -318,10 +321,9 @@ def cfr_nested_rbp(
     longest: int = 0,
     turns: str = "alternating",
 ) -> WalkCFR:
-    """CFR with regret-based pruning whose starts are free and whose nested prunings are kept.
+    """CFR with regret-based pruning whose starts are free and whose nested prunings continue.
 
-    Differs from Brown & Sandholm (2015) in what happens where a pruning begins and ends:
-    ``engines.history.cpu.nested``.
+    Differs from Brown & Sandholm (2015) in the start and the end of a pruning: ``engines.history.cpu.nested``.
     """
     return _cfr(_regret_based(threshold, bound, length, longest, nested=True), turns)
 
@@ -333,7 +335,7 @@ def cfr_plus_nested_rbp(
     longest: int = 0,
     turns: str = "alternating",
 ) -> WalkCFR:
-    """The same of CFR+; a revisited regret is forgotten up to zero."""
+    """CFR+ with regret-based pruning, free starts and nested prunings; revisited regrets are forgotten up to zero."""
     return _cfr(_regret_based(threshold, bound, length, longest, nested=True), turns, plus=True)
 
 
@@ -349,7 +351,7 @@ def hedge_dt_rbp(
     rate: str = "variance",
     turns: str = "alternating",
 ) -> WalkCFR:
-    """The same with regret-based pruning, condition (11)."""
+    """``hedge_dt`` with regret-based pruning, condition (11)."""
     return _thresholded(hedge_rate(rate), d, turns, _regret_based(threshold, bound), least=1e-9)
 
 
@@ -359,5 +361,5 @@ def rm_dt(d: float = 1.0, turns: str = "alternating") -> WalkCFR:
 
 
 def rm_dt_rbp(d: float = 1.0, threshold: float = 25.0, bound: str = "payoff", turns: str = "alternating") -> WalkCFR:
-    """The same with regret-based pruning: while an action's probability must be below the threshold."""
+    """``rm_dt`` with regret-based pruning while an action's probability must be below the threshold."""
     return _thresholded(MATCHING, d, turns, _regret_based(threshold, bound), least=1e-9)

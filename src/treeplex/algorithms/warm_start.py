@@ -1,7 +1,7 @@
-"""Warm start by elimination: Pure MCCFR finds out which actions matter, CFR+ solves the game of these.
+"""Warm start by elimination: Pure MCCFR finds the actions that matter, CFR+ solves the game of these.
 
-Actions that Pure MCCFR has hardly played are taken out, so that an iteration of CFR+ costs little. In safe mode they
-are let back in as soon as a best response gains by them, so that the answer converges in the game that was asked about.
+Actions that Pure MCCFR has hardly played are removed, so that an iteration of CFR+ is cheap. In safe mode an action
+returns once a best response gains by it, so that the answer converges in the original game.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ from treeplex.updates.schedules import Schedule, linear
 from treeplex.updates.turns import ALTERNATING
 
 SAMPLERS: Final[dict[str, Callable[..., mccfr.MonteCarlo]]] = {
-    "pure-mccfr": partial(mccfr.pure_mccfr, weight="log", average="same"),  # as in the paper
+    "pure-mccfr": partial(mccfr.pure_mccfr, weight="log", average="same"),  # weights of the paper
     "mccfr-external": mccfr.mccfr_external,
     "mccfr-chance": partial(mccfr.mccfr_chance, fallback="random"),
 }
 MODES: Final = {"safe": True, "unsafe": False}
-LOOK: Final = 1.5  # a look at the whole game each time there have been so many times as many iterations
-FIRST_LOOK: Final = 10
-SHARE: Final = 2.0  # let actions in when NashConv is this many times what it is among the actions that are left
+CHECK: Final = 1.5  # between checks in the whole game, as a factor of iterations
+FIRST_CHECK: Final = 10
+SHARE: Final = 2.0  # actions return if NashConv is more than this multiple of NashConv in the reduced game
 
 
 class WarmStartState(NamedTuple):
-    """What the next iteration needs; arrays are those of the whole game."""
+    """State between iterations; arrays are those of the whole game."""
 
     sampler: mccfr.SamplingState
-    learners: tuple[Learner, Learner]  # of CFR+; zero for what is taken out
-    kept: tuple[Bytes, Bytes]  # [S] 1 for the actions that are left
-    unpaid: tuple[Bytes, Bytes]  # [I] 1 where CFR+ has nothing to learn from, or is not yet under way
+    learners: tuple[Learner, Learner]  # CFR+'s tables; zero for removed actions
+    kept: tuple[Bytes, Bytes]  # [S] 1 for the remaining actions
+    unpaid: tuple[Bytes, Bytes]  # [I] 1 where CFR+ has nothing to learn from, or has not started
     iteration: int
-    look: int  # the iteration of the next look at the whole game
+    look: int  # the iteration of the next check in the whole game
     size: int  # histories of the reduced game
     solved: int  # histories entered by CFR+
 
@@ -70,28 +70,28 @@ class WarmStart(Tabular[WarmStartState]):
     safe: bool
 
     def open(self, game: CompiledGame, execution: Execution) -> WarmStart:
-        """As ``Algorithm``: threads are for the sampler's streams."""
+        """As ``Algorithm``: threads run the sampler's streams."""
         return replace(self, sampler=self.sampler.open(game, execution))
 
     def cost(self, game: CompiledGame) -> Cost:
-        """As ``Algorithm``: iterations of the sampler are the cheaper ones."""
+        """As ``Algorithm``: the cost of the sampler, whose iterations are the cheaper ones."""
         return self.sampler.cost(game)
 
     def start(self, game: CompiledGame, seed: int = 0) -> WarmStartState:
-        """Nothing sampled, nothing taken out."""
+        """As ``Algorithm``: nothing sampled, nothing removed."""
         first, second = (Learner(*(np.zeros(treeplex.sequences) for _ in range(4))) for treeplex in game.treeplexes)
-        kept = tuple(np.ones(treeplex.sequences, dtype=np.int8) for treeplex in game.treeplexes)
+        masks = tuple(np.ones(treeplex.sequences, dtype=np.int8) for treeplex in game.treeplexes)
         unpaid = tuple(np.ones(treeplex.infosets, dtype=np.int8) for treeplex in game.treeplexes)
         sampler = self.sampler.start(game, seed)
-        return WarmStartState(sampler, (first, second), (kept[0], kept[1]), (unpaid[0], unpaid[1]), 0, 0, 0, 0)
+        return WarmStartState(sampler, (first, second), (masks[0], masks[1]), (unpaid[0], unpaid[1]), 0, 0, 0, 0)
 
     def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> WarmStartState:
-        """As ``Algorithm``: every infoset keeps an action, and the next look is yet to come."""
+        """As ``Algorithm``: every infoset needs an action, and the next check must lie ahead."""
         head = "state.sampler."
         own = {f"state.{key.removeprefix(head)}": array for key, array in tensors.items() if key.startswith(head)}
         state = super().restore(game, tensors, seed)._replace(sampler=self.sampler.restore(game, own, seed))
-        for treeplex, kept in zip(game.treeplexes, state.kept, strict=True):
-            if treeplex.infosets and not np.logical_or.reduceat(kept, treeplex.first[:-1]).all():
+        for treeplex, mask in zip(game.treeplexes, state.kept, strict=True):
+            if treeplex.infosets and not np.logical_or.reduceat(mask, treeplex.first[:-1]).all():
                 raise ValueError("an infoset has no action")
         late = state.iteration >= self.warmup and self.safe and state.look <= state.iteration
         if late or state.sampler.iteration != min(state.iteration, self.warmup):
@@ -112,11 +112,11 @@ class WarmStart(Tabular[WarmStartState]):
                 upto = min(last, state.look) if self.safe else last
                 state = self._solve(game, state, upto - state.iteration)
                 if self.safe and state.iteration == state.look:
-                    state = self._look(game, state)
+                    state = self._check_whole_game(game, state)
         return state
 
     def average(self, game: CompiledGame, state: WarmStartState) -> Strategies:
-        """The average of CFR+; that of the sampler where CFR+ has nothing to learn from."""
+        """Return the average of CFR+, or the sampler's where CFR+ has nothing to learn from."""
         sampled = self.sampler.average(game, state.sampler)
         if state.iteration < self.warmup:
             return sampled
@@ -131,20 +131,20 @@ class WarmStart(Tabular[WarmStartState]):
         return self._lifted(game, state, self.sampler.average(game, state.sampler), (first, second))
 
     def nodes_touched(self, game: CompiledGame, state: WarmStartState) -> int:
-        """The sampler's, and two passes over what is left of the game for each iteration of CFR+."""
+        """Return the sampler's nodes, and two passes over the reduced game for each iteration of CFR+."""
         return self.sampler.nodes_touched(game, state.sampler) + state.solved
 
     def _eliminate(self, game: CompiledGame, state: WarmStartState) -> WarmStartState:
-        """Take out what was hardly played; of every infoset the action played most stays."""
+        """Remove hardly played actions; every infoset keeps its most played one."""
         sampled = self.sampler.average(game, state.sampler)
         for treeplex, mask, strategy in zip(game.treeplexes, state.kept, sampled, strict=True):
             if treeplex.infosets:
                 most = np.maximum.reduceat(strategy, treeplex.first[:-1])
                 mask[1:] = (strategy[1:] >= self.least) | (strategy[1:] == np.repeat(most, treeplex.actions))
-        return self._restarted(game, state._replace(look=self.warmup + FIRST_LOOK))
+        return self._restarted(game, state._replace(look=self.warmup + FIRST_CHECK))
 
     def _restarted(self, game: CompiledGame, state: WarmStartState) -> WarmStartState:
-        """Fit the learners to the actions that are left: new ones have no regret yet."""
+        """Fit the learners to the remaining actions; new ones have no regret yet."""
         left = _reduced(game, state.kept)
         for player, learner in enumerate(state.learners):
             own, treeplex = left.sequences[player], left.treeplexes[player]
@@ -156,12 +156,12 @@ class WarmStart(Tabular[WarmStartState]):
             state.unpaid[player][:] = left.unpaid[player]
         form = sample_tree(game)
         local = (np.zeros(form.sequences[0], dtype=np.int8), np.zeros(form.sequences[1], dtype=np.int8))
-        for here, place, mask in zip(local, form.sequence_index, state.kept, strict=True):
-            here[place] = mask
+        for here, index, mask in zip(local, form.sequence_index, state.kept, strict=True):
+            here[index] = mask
         return state._replace(size=form.pre_deal_nodes + histories(form.tree, local))
 
     def _solve(self, game: CompiledGame, state: WarmStartState, iterations: int) -> WarmStartState:
-        """Iterations of CFR+ on what is left."""
+        """Run iterations of CFR+ on the reduced game."""
         left = _reduced(game, state.kept)
         rule = Matching(self.minimizer.predict)
         now = steps(state.iteration - self.warmup, iterations, self.weight, self.minimizer)
@@ -177,13 +177,13 @@ class WarmStart(Tabular[WarmStartState]):
                 whole[own] = part
         return state._replace(iteration=state.iteration + iterations, solved=state.solved + 2 * iterations * state.size)
 
-    def _look(self, game: CompiledGame, state: WarmStartState) -> WarmStartState:
-        """Best responses in the whole game; what gains by an action that was taken out brings it back."""
+    def _check_whole_game(self, game: CompiledGame, state: WarmStartState) -> WarmStartState:
+        """Compute best responses in the whole game, and restore removed actions by which they gain."""
         solving = state.iteration - self.warmup
-        state = state._replace(look=self.warmup + max(solving + 1, int(LOOK * solving)))
+        state = state._replace(look=self.warmup + max(solving + 1, int(CHECK * solving)))
         left, average = _reduced(game, state.kept), self.average(game, state)
         whole, within = 0.0, 0.0
-        wanted: list[Bytes] = []
+        gaining: list[Bytes] = []
         for player, treeplex in enumerate(game.treeplexes):
             opponent = np.empty(len(average[1 - player]))
             walks.realization_plan(game.treeplexes[1 - player], average[1 - player], opponent)
@@ -192,15 +192,15 @@ class WarmStart(Tabular[WarmStartState]):
             walks.best_response(left.treeplexes[player], small, np.empty_like(small))
             walks.best_response(treeplex, values, np.empty_like(values))
             whole, within = whole + float(values[0]), within + float(small[0])
-            wanted.append(_gaining(game, player, state.kept[player], values))
-        if whole <= SHARE * max(within, 0.0) or not any(mask.any() for mask in wanted):
+            gaining.append(_gaining(game, player, state.kept[player], values))
+        if whole <= SHARE * max(within, 0.0) or not any(mask.any() for mask in gaining):
             return state
-        for mask, more in zip(state.kept, wanted, strict=True):
+        for mask, more in zip(state.kept, gaining, strict=True):
             mask[more == 1] = 1
         return self._restarted(game, state)
 
     def _lifted(self, game: CompiledGame, state: WarmStartState, sampled: Strategies, solved: Strategies) -> Strategies:
-        """``solved``, and ``sampled`` where CFR+ has nothing to learn from."""
+        """Return ``solved``, with ``sampled`` where CFR+ has nothing to learn from."""
         first, second = (
             np.where(np.concatenate(([0], np.repeat(skipped, treeplex.actions))) == 1, before, now)
             for treeplex, skipped, before, now in zip(game.treeplexes, state.unpaid, sampled, solved, strict=True)
@@ -217,11 +217,11 @@ def warm_start(
 ) -> WarmStart:
     """Pure MCCFR, then CFR+ without rare actions: probability below ``elimination_threshold`` / ``warmup``.
 
-    Ju et al. (2023). ``mode="unsafe"`` is the paper's: what is taken out stays out, and the answer may not converge.
-    ``sampler``: what finds the actions; the paper compares "pure-mccfr" with "mccfr-external", which in its
-    authors' code samples chance alone and plays a random action without positive regret: "mccfr-chance".
+    Ju et al. (2023). ``mode="unsafe"`` is the paper's: removed actions stay out, and the answer may not converge.
+    ``sampler``: the algorithm that finds the actions. The paper compares "pure-mccfr" with "mccfr-external", which in
+    its authors' code samples only chance and plays a random action where no regret is positive: "mccfr-chance".
 
-    Differs from the paper in: "safe" lets actions back in; where the reduced game holds nothing to learn from, the
+    Differs from the paper in: "safe" lets actions return. Where the reduced game has nothing to learn from, the
     sampler's strategy is played.
     """
     make = named("sampler", sampler, SAMPLERS)
@@ -232,23 +232,23 @@ def warm_start(
     )
 
 
-def _gaining(game: CompiledGame, player: int, kept: Bytes, values: Floats) -> Bytes:
-    """[S] 1 for actions taken out that are worth more than those left of their infoset, after a best response."""
+def _gaining(game: CompiledGame, player: int, mask: Bytes, values: Floats) -> Bytes:
+    """[S] 1 for removed actions with a higher value than the remaining ones of their infoset, by a best response."""
     treeplex = game.treeplexes[player]
     gaining = np.zeros(treeplex.sequences, dtype=np.int8)
     if treeplex.infosets:
-        least = np.maximum.reduceat(np.where(kept == 1, values, -np.inf), treeplex.first[:-1])
+        least = np.maximum.reduceat(np.where(mask == 1, values, -np.inf), treeplex.first[:-1])
         bar = np.repeat(least, treeplex.actions) + 1e-12 * game.largest_payoff
-        gaining[1:] = (kept[1:] == 0) & (values[1:] > bar)
+        gaining[1:] = (mask[1:] == 0) & (values[1:] > bar)
     return gaining
 
 
 _REDUCED: WeakKeyDictionary[CompiledGame, tuple[bytes, Reduced]] = WeakKeyDictionary()
 
 
-def _reduced(game: CompiledGame, kept: tuple[Bytes, Bytes]) -> Reduced:
-    """The reduced game; the last one is kept beside the game."""
-    key = kept[0].tobytes() + kept[1].tobytes()
+def _reduced(game: CompiledGame, masks: tuple[Bytes, Bytes]) -> Reduced:
+    """Return the reduced game; the last one is cached per game."""
+    key = masks[0].tobytes() + masks[1].tobytes()
     if game not in _REDUCED or _REDUCED[game][0] != key:
-        _REDUCED[game] = key, reduced(game, kept)
+        _REDUCED[game] = key, reduced(game, masks)
     return _REDUCED[game][1]

@@ -1,4 +1,4 @@
-"""How good is a policy? Exact value, best responses and NashConv; policies as tables people can read and save."""
+"""Evaluation of a policy: exact value, best responses and NashConv; policies as tables."""
 
 from treeplex.evaluation.exact import Evaluation, best_response, evaluate_policy
 from treeplex.policies.policy import Policy

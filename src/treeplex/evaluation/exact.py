@@ -14,14 +14,14 @@ from treeplex.policies.policy import Policy, policy_of
 
 
 def evaluate_policy(game: CompiledGame, policy: Policy | Any) -> Evaluation:
-    """Value, best-response values and NashConv of ``policy``, exact up to rounding."""
+    """Return value, best-response values and NashConv of ``policy``, exact up to rounding."""
     return evaluate_strategies(game, policy_of(policy, game).aligned(game))
 
 
 def best_response(game: CompiledGame, policy: Policy | Any, player: int) -> tuple[float, Policy]:
-    """The most ``player`` can earn against the other's strategy, and ``policy`` with that best response in it.
+    """Return the most ``player`` can earn against the other's strategy, and ``policy`` with that best response.
 
-    Ties go to the first action; infosets the response never reaches get a best response too.
+    Ties go to the first action. Infosets that the response never reaches also get a best response.
     """
     strategies = policy_of(policy, game).aligned(game)
     plan, choice = (np.empty(game.treeplexes[who].sequences) for who in (1 - player, player))

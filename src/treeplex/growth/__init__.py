@@ -1,1 +1,1 @@
-"""How an abstraction grows: where sizes are missing, how they are added, how the past is weighted."""
+"""Growing abstractions: where sizes are missing, how they are added, and how the past is weighted."""

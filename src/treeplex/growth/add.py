@@ -1,7 +1,7 @@
 """Add a subgame behind a new size while the game is being solved: by a recovery game, or by regret transfer.
 
-Both act as if the subgame had been there all the time and its new move had never been chosen. What the opponent did in
-it is ours to decide; the better that was, the less the mover regrets, and the less of the past must be discounted.
+Both act as if the subgame had always existed and its new move had never been chosen. The opponent's play in it is ours
+to decide. The better it was, the less the mover regrets, and the less of the past must be discounted.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from treeplex.growth.discount import AddedRegret
 
 
 class Added(NamedTuple):
-    """What an addition has come to."""
+    """An added subgame, with its regret and cost."""
 
-    block: Block  # as it was added
-    root: int  # its first node in the tree
+    block: Block  # the subgame as added
+    root: int  # index of its first node in the tree
     regret: Floats  # [H] of the new move
     histories: int
-    iterations: int  # of the recovery game
+    iterations: int  # iterations of the recovery game
 
 
 def by_recovery(game: GrowingGame, node: int, size: float) -> Added:
     """Play the recovery game (section 3) and merge it.
 
-    Chance deals the heads by equation (5); the mover takes the average counterfactual value of the head or enters; the
+    Chance deals the heads by equation (5). The mover takes the average counterfactual value of the head or enters. The
     game is played for T_S iterations. Then, with i the mover:
 
         regret of i inside         as in the recovery game
@@ -44,37 +44,37 @@ def by_recovery(game: GrowingGame, node: int, size: float) -> Added:
         average of the opponent    as in the recovery game, times the reach of the head
         average of i               0
 
-    Differs from the paper in: T_S is rounded up and an iteration weighs so much less, which keeps all sums. CFR+ plays
-    the recovery game, where the paper plays CFR "or any other regret-minimization algorithm"; it leaves less regret
-    after as many iterations. The paper does not say which actions a new subgame has; ours has the sizes that have been
-    found behind the size it is most likely mapped to. With the two sizes of the start only, what had been learnt behind
-    that size would be lost to whoever bets the new one, and exploitability would jump at every large addition.
-    Rules that list their sizes say themselves what follows; sizes that were found are taken over where they are legal.
+    Differs from the paper in: T_S is rounded up, and an iteration weighs correspondingly less, which preserves all
+    sums. CFR+ plays the recovery game, where the paper plays CFR "or any other regret-minimization algorithm"; it
+    leaves less regret after the same number of iterations. The paper does not say which actions a new subgame has. Ours
+    has the sizes found behind the size that it is most likely mapped to. With only the two initial sizes, everything
+    learnt behind that size would be lost to a player who bets the new one, and exploitability would jump at every large
+    addition. Rules that list their sizes define what follows; sizes found are copied where they are legal.
     """
     tree, mover = game.tree, int(game.tree.nodes.mover[node])
     block = (_built if game.states else _copied)(game, closest_move(game, node, size), size)
     for array in block.rows:
         array[:] = 0.0
     rematch(block.nodes, block.rows.regret, block.rows.strategy, 0, len(block.nodes.parent))
-    heads = opponents_share(game, node)
-    shares = game.builder.joint(int(tree.nodes.cards[node]))
-    arriving = float((shares @ heads if mover == 0 else heads @ shares).sum())
-    iterations = math.ceil(arriving / (game.weight * game.norm))  # T_S, as iterations count now
+    head_reach = opponent_reach(game, node)
+    joint = game.builder.joint(int(tree.nodes.cards[node]))
+    reach = float((joint @ head_reach if mover == 0 else head_reach @ joint).sum())
+    iterations = math.ceil(reach / (game.weight * game.norm))  # T_S, in present iterations
     alternative = tree.rows.earned[node].copy()
     if iterations:
         scratch = fresh_scratch(len(block.nodes.parent), tree.hands)
-        recover(block.nodes, game.tables, block.rows, scratch, mover, heads, alternative, iterations)
+        recover(block.nodes, game.tables, block.rows, scratch, mover, head_reach, alternative, iterations)
     regret = (block.rows.value[0] - alternative) / game.norm
     return _merge(game, node, block, regret, iterations)
 
 
 def by_transfer(game: GrowingGame, node: int, size: float) -> Added:
-    """Repeat in the new subgame what was played in that of a neighbouring size (section 3.1), in one pass of copying.
+    """Repeat the past of a neighbouring size's subgame in the new one (section 3.1), in one pass of copying.
 
-    With scale what a size multiplies payoffs by, regrets of the mover behind the new size are those behind the old one
-    times ``scale_new / scale_old``, and the new move earned ``fold_out + (value - fold_out) scale_new / scale_old``.
-    Of the neighbours the one is copied that leaves less regret. Averages of the opponent are copied; the opponent's
-    regrets are zero, since nobody ever chose the new move.
+    Let the scale be the factor by which a size multiplies payoffs. The mover's regrets behind the new size are those
+    behind the old one times ``scale_new / scale_old``. The new move earned ``fold_out + (value - fold_out) scale_new /
+    scale_old``. The neighbour that leaves less regret is copied. Averages of the opponent are copied. The opponent's
+    regrets are zero, since the new move was never chosen.
     """
     tree = game.tree
     source = min(neighbours(game, node, size), key=lambda child: _squares(transferred(game, node, child, size)))
@@ -92,7 +92,7 @@ def by_transfer(game: GrowingGame, node: int, size: float) -> Added:
 
 
 def neighbours(game: GrowingGame, node: int, size: float) -> list[int]:
-    """The moves at ``node`` of the nearest smaller and of the nearest larger size."""
+    """Return the moves at ``node`` of the nearest smaller and of the nearest larger size."""
     sizes = game.tree.nodes.size
     sized = [child for child in game.tree.children(node) if sizes[child] > 0.0]
     return [child for child in sized if sizes[child] < size][-1:] + [child for child in sized if sizes[child] > size][
@@ -101,7 +101,7 @@ def neighbours(game: GrowingGame, node: int, size: float) -> list[int]:
 
 
 def closest_move(game: GrowingGame, node: int, size: float) -> int:
-    """The move at ``node`` that an opponent most likely maps ``size`` to."""
+    """Return the move at ``node`` that an opponent most likely maps ``size`` to."""
     near = neighbours(game, node, size)
     if game.states:
         sizes = game.tree.nodes.size
@@ -111,19 +111,19 @@ def closest_move(game: GrowingGame, node: int, size: float) -> int:
 
 
 def _copied(game: GrowingGame, source: int, size: float) -> Block:
-    """A copy of the subgame behind a size, as it would be behind another one; rows are those of the source."""
+    """Copy the subgame behind a size, adapted to another size; rows are those of the source."""
     game.archive.bring_back_below(game.tree, source)
     block = game.tree.copy_out(source)
     nodes, scale = block.nodes, game.builder.payoff_scale(size)
     ratio = scale / float(nodes.scale[0])
-    at_once = (nodes.parent == 0) & (nodes.fold_out == 1)
-    nodes.amount[:] *= np.where(at_once, 1.0, ratio)
+    folds_at_once = (nodes.parent == 0) & (nodes.fold_out == 1)
+    nodes.amount[:] *= np.where(folds_at_once, 1.0, ratio)
     nodes.size[0], nodes.scale[0] = size, scale
     return block
 
 
 def _built(game: GrowingGame, source: int, size: float) -> Block:
-    """The subgame behind a size as the rules make it, with the sizes found behind ``source`` where they are legal."""
+    """Build the subgame behind a size from the rules, with the sizes found behind ``source`` where they are legal."""
     game.archive.bring_back_below(game.tree, source)
     node, words = int(game.tree.nodes.parent[source]), game.builder.words
     state = game.state(node)
@@ -132,7 +132,7 @@ def _built(game: GrowingGame, source: int, size: float) -> Block:
 
 
 def transferred(game: GrowingGame, node: int, child: int, size: float) -> Floats:
-    """[H] the regret of a size at ``node`` had the opponent answered it as the size of ``child``."""
+    """[H] the regret of a size at ``node``, had the opponent answered it like the size of ``child``."""
     nodes, rows = game.tree.nodes, game.tree.rows
     ratio = game.builder.payoff_scale(size) / float(nodes.scale[child])
     value = rows.fold_out[child] + ratio * (rows.value[child] - rows.fold_out[child])
@@ -140,13 +140,13 @@ def transferred(game: GrowingGame, node: int, child: int, size: float) -> Floats
 
 
 METHODS: Final = {"recovery": by_recovery, "transfer": by_transfer}
-"""Ways to add a subgame."""
+"""Methods to add a subgame."""
 
 
-def opponents_share(game: GrowingGame, node: int) -> Floats:
+def opponent_reach(game: GrowingGame, node: int) -> Floats:
     """[H] the sum over iterations of the opponent's own reach of ``node`` (the paper's footnote 1).
 
-    It stands in the opponent's average at the last of the opponent's moves on the way.
+    It is the opponent's average at the last of the opponent's moves on the path.
     """
     nodes, average = game.tree.nodes, game.tree.rows.average
     other = 1 - int(nodes.mover[node])
@@ -157,7 +157,7 @@ def opponents_share(game: GrowingGame, node: int) -> Floats:
 
 
 def _merge(game: GrowingGame, node: int, block: Block, regret: Floats, iterations: int) -> Added:
-    """Set the rows of a block as theorem 1 says, and put it into the tree."""
+    """Set the rows of a block by theorem 1, and insert it into the tree."""
     nodes, rows = block
     mover = int(game.tree.nodes.mover[node])
     floor = 0.0 if game.rule.floor else -np.inf
@@ -166,7 +166,7 @@ def _merge(game: GrowingGame, node: int, block: Block, regret: Floats, iteration
     for name in ("regret", "value", "fold_out"):
         getattr(rows, name)[~chosen_by_mover] = 0.0
     rows.earned[nodes.mover != mover] = 0.0
-    if iterations:  # sums over the recovery game, which transfer does not bring
+    if iterations:  # sums over the recovery game, which transfer does not have
         true = rows.value - rows.earned[nodes.parent]
         rows.regret[chosen_by_mover] = np.maximum(true[chosen_by_mover] / game.norm, floor)
     rows.regret[0] = np.maximum(regret, floor)
@@ -181,15 +181,15 @@ def _merge(game: GrowingGame, node: int, block: Block, regret: Floats, iteration
 
 
 def extend(game: GrowingGame) -> None:
-    """After an addition: the share of its sums that is to be discarded, that of the iterations that they stand for."""
+    """Extend the sums to discard after an addition, by the discarded fraction of the iterations."""
     if game.mark is not None:
-        share, known = float(game.mark.average[0, 0] / game.tree.rows.average[0, 0]), len(game.mark.average)
-        new = (share * getattr(game.tree.rows, name)[known:] for name in Sums._fields)
+        fraction, known = float(game.mark.average[0, 0] / game.tree.rows.average[0, 0]), len(game.mark.average)
+        new = (fraction * getattr(game.tree.rows, name)[known:] for name in Sums._fields)
         game.mark = Sums(*(np.concatenate(parts) for parts in zip(game.mark, new, strict=True)))
 
 
 def summed(added: Added, player: int) -> AddedRegret:
-    """Squared positive regrets inside what was added, and of the move to it."""
+    """Return squared positive regrets inside an added subgame, and of the move to it."""
     largest, squares = np.zeros(2), np.zeros(2)
     regrets(added.block.nodes, added.block.rows.regret, largest, squares)
     positive = np.maximum(added.regret, 0.0)
@@ -198,7 +198,7 @@ def summed(added: Added, player: int) -> AddedRegret:
 
 
 def _chosen_by(block: Block, player: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """[P] moves chosen by ``player``, the move to the block's root being the player's."""
+    """[P] whether ``player`` chooses a move; the move to the block's root counts as the player's."""
     chosen = block.nodes.mover[block.nodes.parent] == player
     chosen[0] = True
     return chosen

@@ -1,4 +1,4 @@
-"""Solve a game while its abstraction grows: iterate, check what is missing, add it, evaluate in the full game.
+"""Solve a game while its abstraction grows: iterate, check for missing sizes, add them, evaluate in the full game.
 
 Brown & Sandholm (2015), "Simultaneous Abstraction and Equilibrium Finding in Games".
 """
@@ -31,24 +31,24 @@ from treeplex.growth.run import GrowthAlgorithm, GrowthRun, Kinds, Records
 from treeplex.policies.policy import Policy
 from treeplex.tensors import TINY, Tensors, checked, count_of, leaves, number_of, record_of
 
-ARCHIVE: Final = "archive"  # the tensor that holds the file of subtrees, if no folder does
-MARK: Final = "mark"  # tensors of sums that are to be discarded
+ARCHIVE: Final = "archive"  # the tensor with the file of subtrees, if there is no folder
+MARK: Final = "mark"  # prefix of tensors with sums to discard
 LEARNING, EVALUATING = 10.0, 100.0  # numbers read per row and hand by an iteration, and by two pairs of best responses
-MOST_ITERATIONS: Final = 10**7  # of a checkpoint: whoever adds a size repeats as many
+MOST_ITERATIONS: Final = 10**7  # accepted from a checkpoint: adding a size repeats as many
 ROUNDING: Final = 1.0 + 1e-6
-OVERHEAD: Final = 150_000.0  # of one evaluation, in numbers read
-TRANSLATING: Final = 200_000.0  # per public state of rules that list their sizes: many lines lead to each
+OVERHEAD: Final = 150_000.0  # fixed cost of one evaluation, in numbers read
+TRANSLATING: Final = 200_000.0  # numbers read per public state if rules list their sizes: many lines lead to each
 
 
 GrowthState = GrowthRun[GrowingGame]
-"""A growing game, what was added to it and taken out, and how long checks took."""
+"""A growing game with its additions and removals, and the seconds spent on checks."""
 
 
 @dataclass(frozen=True)
 class Growing(GrowthAlgorithm[Abstraction, GrowingGame]):
-    """CFR on the public tree of the actions in the abstraction, which grows as ``growth`` says."""
+    """CFR on the public tree of the actions in the abstraction, which grows as ``growth`` specifies."""
 
-    folder: str | None = None  # for subtrees that are moved to disk
+    folder: str | None = None  # folder for subtrees moved to disk
     trees: dict[int, tuple[Abstraction, Start]] = field(default_factory=dict[Any, Any], repr=False, compare=False)
 
     kinds: ClassVar[Kinds] = Addition, Removal
@@ -62,14 +62,14 @@ class Growing(GrowthAlgorithm[Abstraction, GrowingGame]):
         return Growing(self.growth, execution.folder, self.trees)
 
     def start(self, game: Abstraction, seed: int = 0) -> GrowthState:
-        """The abstraction as it is at the start; nothing learnt."""
+        """As ``Algorithm``: the initial abstraction, nothing learnt yet."""
         fitted_to_rules(self.growth, game.rules)
         folder = None if self.folder is None else Path(self.folder)
         rule, current = RULES[self.growth.algorithm], self.growth.remove == "current"
         return GrowthState(GrowingGame(game.rules, game.menu, rule, folder, self._tree(game), current))
 
     def _add(self, tree: GrowingGame) -> list[Addition]:
-        """Up to ``per_check`` sizes, one at a time."""
+        """Add up to ``per_check`` sizes, one at a time."""
         added: list[Addition] = []
         for _ in range(self.growth.per_check):
             addition = check_and_add(tree, self.growth)
@@ -79,13 +79,13 @@ class Growing(GrowthAlgorithm[Abstraction, GrowingGame]):
         return added
 
     def _remove(self, tree: GrowingGame) -> list[Removal]:
-        """Sizes that are not used; subtrees that nobody reaches go to disk."""
+        """Remove unused sizes, and move unreached subtrees to disk."""
         if self.growth.archive and tree.iteration % (self.growth.every * ARCHIVE_EVERY) == 0:
             tree.archive.check(tree.tree, self.growth.archive)
         return remove(tree, self.growth.remove, self.growth.every)
 
     def _measure(self, tree: GrowingGame) -> Evaluation:
-        """In the full game, where every size is legal."""
+        """Evaluate in the full game, where every size is legal."""
         inside = tree.measure(whole=False)
         figures = {
             "nash_conv_in_abstraction": inside.nash_conv,
@@ -97,15 +97,15 @@ class Growing(GrowthAlgorithm[Abstraction, GrowingGame]):
         return tree.measure()._replace(extra=figures)
 
     def _policy(self, game: Abstraction, state: GrowthState) -> Policy:
-        """Of the actions that are in the abstraction now."""
+        """Return the strategies over the actions in the abstraction now."""
         return policy(state.game, f"{game.rules.name}, grown")
 
     def _extras(self, game: Abstraction, state: GrowthState, evaluation: Evaluation) -> GrowthExtras:
-        """The sizes that were found, what each wins and how often it is used."""
+        """Return the sizes found, with their gains and frequencies."""
         return GrowthExtras(state, f"{game.rules.name}, grown", self.growth, evaluation)
 
     def fingerprint(self, game: Abstraction) -> str:
-        """Of the tree at the start, its payoffs and bounds; and of all states, where the rules list their sizes."""
+        """Return a hash of the initial tree, payoffs and bounds, and of all states if the rules list their sizes."""
         builder, block = self._tree(game)
         digest = hashlib.blake2b(digest_size=16)
         for array in (*block.nodes, builder.tables, builder.bounds):
@@ -116,19 +116,19 @@ class Growing(GrowthAlgorithm[Abstraction, GrowingGame]):
         return digest.hexdigest()
 
     def cost(self, game: Abstraction) -> Cost:
-        """As ``Algorithm``: of the tree at the start; both grow alike."""
+        """As ``Algorithm``: the cost of the initial tree; both costs grow alike."""
         builder, block = self._tree(game)
         numbers, translated = float(block.rows.regret.size), TRANSLATING * len(builder.states)
         return Cost(LEARNING * numbers, OVERHEAD + EVALUATING * numbers + translated)
 
     def _tree(self, game: Abstraction) -> Start:
-        """The tree at the start, built once per game."""
+        """Return the initial tree, built once per game."""
         if id(game) not in self.trees:
             self.trees[id(game)] = (game, build(game.rules, game.menu))
         return self.trees[id(game)][1]
 
     def _saved(self, tree: GrowingGame) -> tuple[Tensors, Records]:
-        """Arrays of the tree, and where subtrees lie on disk."""
+        """Return the arrays of the tree, and the positions of subtrees on disk."""
         parts = [*leaves(tree.tree.nodes, "nodes"), *leaves(tree.tree.rows, "rows")]
         parts += leaves(tree.mark, MARK) if tree.mark is not None else []
         tensors = {name: np.ascontiguousarray(array) for name, array in parts}
@@ -160,7 +160,7 @@ class Growing(GrowthAlgorithm[Abstraction, GrowingGame]):
         archive.entries = [_entry(*entry) for entry in saved["archive"]]
         archived = np.flatnonzero(nodes.mover == ARCHIVED).tolist()
         if sorted(entry.node for entry in archive.entries) != archived:
-            raise ValueError("its archive is of another tree")
+            raise ValueError("its archive belongs to another tree")
         archive.store.check = lambda block: check_block(block, ranges)
         if ARCHIVE in tensors:
             archive.store.fill(tensors[ARCHIVE].tobytes())
@@ -169,26 +169,26 @@ class Growing(GrowthAlgorithm[Abstraction, GrowingGame]):
 
 
 def _check_weights(tree: GrowingGame) -> None:
-    """ValueError unless sums are such as so many iterations can add up to: recovery games take as many."""
+    """Raise ValueError unless the sums are possible after so many iterations, which recovery games repeat."""
     most, average = tree.iteration, tree.tree.rows.average
     if most > MOST_ITERATIONS or tree.weight < TINY or not (average[0, 0] > TINY or most == 0):
-        raise ValueError(f"its iterations, {most:,}, or their weights are not such as can be")
+        raise ValueError(f"its iterations, {most:,}, or their weights are impossible")
     if average.max() > ROUNDING * average[0].max() or tree.effective > ROUNDING * (most + 1.0):
-        raise ValueError("its averages are of more iterations than were done")
+        raise ValueError("its averages contain more iterations than were done")
 
 
-def _entry(node: object, place: object, histories: object, largest: object, squares: object) -> ArchivedSubgame:
-    """A subgame on disk, from JSON."""
+def _entry(node: object, span: object, histories: object, largest: object, squares: object) -> ArchivedSubgame:
+    """Return a subgame on disk, from JSON."""
     sums = (record_of(PerPlayer, pair) for pair in (largest, squares))
-    return ArchivedSubgame(count_of(node), record_of(StoredSpan, place), count_of(histories), *sums)
+    return ArchivedSubgame(count_of(node), record_of(StoredSpan, span), count_of(histories), *sums)
 
 
 def check_and_add(game: GrowingGame, growth: Growth) -> Addition | None:
     """Add the size with the most regret per history, if proposition 1 says that it pays."""
-    scale = game.weight * game.effective  # of sums, to an average iteration
+    scale = game.weight * game.effective  # sums divided by it are those of an average iteration
     growable = GrowingDealt(game, growth.estimate or "transfer", growth.method)
-    for one in check(growable, growth.factor, growth.discount, 1):
-        node, player, size, gain, _ = one.candidate
+    for expansion in check(growable, growth.factor, growth.discount, 1):
+        node, player, size, gain, _ = expansion.candidate
         child = next(c for c in game.tree.children(node) if game.tree.nodes.size[c] == size)
         return Addition(
             iteration=game.iteration,
@@ -198,11 +198,11 @@ def check_and_add(game: GrowingGame, growth: Growth) -> Addition | None:
             size=size,
             method=growth.method,
             gain=gain / scale,
-            needed=one.needed / scale,
-            regret=one.added.regret / scale,
-            histories=one.added.histories,
-            recovery=one.added.iterations,
-            discount=one.share,
-            seconds=one.seconds,
+            needed=expansion.needed / scale,
+            regret=expansion.added.regret / scale,
+            histories=expansion.added.histories,
+            recovery=expansion.added.iterations,
+            discount=expansion.weight,
+            seconds=expansion.seconds,
         )
     return None

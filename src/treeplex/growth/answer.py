@@ -1,4 +1,4 @@
-"""What a grown game says: the sizes found at each decision, the finite game they make, and how to play it."""
+"""The solution of a grown game: the sizes at each decision, the finite game they make, and a strategy for it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from treeplex.policies.policy import Policy
 
 
 class Addition(NamedTuple):
-    """A size that was added: when, where, which, and why."""
+    """An added size: when, where, which, and why."""
 
     iteration: int
     player: int
@@ -29,17 +29,17 @@ class Addition(NamedTuple):
     word: str  # "bet" or "raise"
     size: float
     method: str
-    gain: float  # regret per iteration for not having it, in chips per hand: why it was added
-    needed: float  # what proposition 1 asked for
-    regret: float  # per iteration, of the new move once it was added, over all hands
-    histories: int  # that it added
+    gain: float  # regret per iteration for not having it, in chips per hand: the reason for adding it
+    needed: float  # regret required by proposition 1
+    regret: float  # regret per iteration of the new move once it was added, over all hands
+    histories: int  # histories that it added
     recovery: int  # iterations of the recovery game
     discount: float  # weight of the past since then
-    seconds: float  # that adding took
+    seconds: float  # seconds that adding took
 
 
 class GrowthExtras(GrowthAnswer):
-    """What the answer of a growing game has beside value and NashConv."""
+    """Fields of a growing game's solution beyond value and NashConv."""
 
     kinds = Addition, Removal
 
@@ -49,17 +49,17 @@ class GrowthExtras(GrowthAnswer):
 
     @property
     def reading(self) -> str:
-        """Of sizes off the menu in the full game: "told", so that NashConv is an upper bound, or kept "secret"."""
+        """Assumption about sizes off the menu: "told" (known to the opponent, an upper bound) or kept "secret"."""
         return self.grown.reading
 
     @cached_property
     def found(self) -> list[DiscoveredSize]:
-        """Every size that was added and is there, what it wins and how much it is used; largest win first."""
-        return found(self.grown, self.additions)
+        """Every size added and not removed, with its gain and frequency; largest gain first."""
+        return discovered_sizes(self.grown, self.additions)
 
     @cached_property
     def abstraction(self) -> Abstraction:
-        """The finite game with the sizes in the abstraction now: ``treeplex.load`` takes it."""
+        """The finite game with the sizes in the abstraction now, for ``treeplex.load``."""
         return abstraction(self.grown, self.name)
 
     def summary(self) -> dict[str, Any]:
@@ -76,53 +76,53 @@ class GrowthExtras(GrowthAnswer):
         """As ``Extras``."""
         return super().files() | {
             "sizes.json": "the sizes in the abstraction at every decision at the end",
-            "archive.bin": "subtrees that nobody reaches",
+            "archive.bin": "subtrees that no player reaches",
         }
 
 
 class DiscoveredSize(NamedTuple):
-    """A size that was found, what an opponent loses who does not know it, and how much it is used."""
+    """A discovered size: the loss of an opponent who does not know it, and its frequency."""
 
     addition: Addition
-    worth: float  # chips per hand that an opponent would have lost who maps it to its neighbours, over the run
-    frequency: float  # how often the player who gets to the decision chooses it
-    by_hand: dict[str, float]  # the same, by hand
+    worth: float  # loss in chips per hand of an opponent who maps it to its neighbours, over the run
+    frequency: float  # frequency with which the player at the decision chooses it
+    by_hand: dict[str, float]  # frequency by hand
 
 
 def everything(game: GrowingGame) -> None:
-    """Bring back all that is on disk."""
+    """Load all subtrees from disk."""
     game.archive.bring_back_below(game.tree, 0)
 
 
-def found(game: GrowingGame, additions: list[Addition]) -> list[DiscoveredSize]:
-    """Every size that was added and is there, with its use in the answer; largest loss of the opponent first."""
+def discovered_sizes(game: GrowingGame, additions: list[Addition]) -> list[DiscoveredSize]:
+    """Return every size added and not removed, with its frequency in the solution; largest loss first."""
     everything(game)
     strategy = game.answer()
     nodes = game.tree.nodes
-    arriving = reached_by_both(nodes, strategy)
-    places = {game.rules.separator.join(game.line(n)): n for n in np.flatnonzero(nodes.key != NONE).tolist()}
+    reach = reached_by_both(nodes, strategy)
+    nodes_by_line = {game.rules.separator.join(game.line(n)): n for n in np.flatnonzero(nodes.key != NONE).tolist()}
     listed: list[DiscoveredSize] = []
-    last = {(addition.decision, addition.size): addition for addition in additions}  # it may have come back
+    last = {(addition.decision, addition.size): addition for addition in additions}  # a removed size may have returned
     for addition in last.values():
-        node = places.get(addition.decision, NONE)
+        node = nodes_by_line.get(addition.decision, NONE)
         child = (
             next((c for c in game.tree.children(node) if nodes.size[c] == addition.size), NONE) if node >= 0 else NONE
         )
-        if child == NONE:  # taken out since
+        if child == NONE:  # removed since
             continue
         hands = game.rules.hands()[addition.player]
-        used = strategy[child][: len(hands)]
+        frequencies = strategy[child][: len(hands)]
         deal = game.builder.joint(int(nodes.cards[node]))
-        dealt = deal @ arriving[1, node] if addition.player == 0 else arriving[0, node] @ deal
-        weight = dealt[: len(hands)] * arriving[addition.player, node][: len(hands)]
-        frequency = float(used @ weight / weight.sum()) if weight.sum() > 0.0 else 0.0
-        by_hand = dict(zip(hands, used.tolist(), strict=True))
+        dealt = deal @ reach[1, node] if addition.player == 0 else reach[0, node] @ deal
+        weight = dealt[: len(hands)] * reach[addition.player, node][: len(hands)]
+        frequency = float(frequencies @ weight / weight.sum()) if weight.sum() > 0.0 else 0.0
+        by_hand = dict(zip(hands, frequencies.tolist(), strict=True))
         listed.append(DiscoveredSize(addition, loss_if_unknown(game, node, child), frequency, by_hand))
-    return sorted(listed, key=lambda one: -one.worth)
+    return sorted(listed, key=lambda size: -size.worth)
 
 
 def abstraction(game: GrowingGame, name: str) -> Abstraction:
-    """The finite game with the sizes in the abstraction at every decision, for any solver."""
+    """Return the finite game with the sizes in the abstraction at every decision, for any solver."""
     everything(game)
     nodes = game.tree.nodes
     by_line: dict[str, tuple[float, ...]] = {}
@@ -134,7 +134,7 @@ def abstraction(game: GrowingGame, name: str) -> Abstraction:
 
 
 def policy(game: GrowingGame, name: str) -> Policy:
-    """The strategies that are the answer."""
+    """Return the strategies that are the solution."""
     everything(game)
     nodes, strategy = game.tree.nodes, game.answer()
     rows: list[tuple[int, str, str, float]] = []
@@ -148,5 +148,5 @@ def policy(game: GrowingGame, name: str) -> Policy:
                 continue
             infoset = game.rules.separator.join((hand, *line))
             chosen: list[float] = strategy[children, h].tolist()
-            rows += [(player, infoset, label, share) for label, share in zip(labels, chosen, strict=True)]
+            rows += [(player, infoset, label, probability) for label, probability in zip(labels, chosen, strict=True)]
     return Policy.from_rows(rows, name)

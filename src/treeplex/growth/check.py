@@ -1,6 +1,6 @@
-"""One check of a growing abstraction: which sizes pay, add them, and weigh the past. The same for every engine.
+"""One check of a growing abstraction: add the sizes that pay, and weight the past. It is shared by all engines.
 
-What is asked of a game that is being solved and may grow is ``Growable``; ``dealt`` and ``spots`` are two.
+``Growable`` is the interface of a game that is being solved and may grow. ``dealt`` and ``spots`` implement it.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from treeplex.growth.discount import DISCOUNTS, AddedRegret, Bounds
 
 
 class Candidate(NamedTuple):
-    """A size outside the abstraction, and by how much it is regretted more than the actions in it."""
+    """A size outside the abstraction, and its excess regret over the actions in it."""
 
-    place: Any  # the decision
+    decision: Any  # the decision, as the game identifies it
     player: int
     size: Any
     gain: float  # summed over hands, on the scale of ``Balance.largest``
-    histories: int  # that a subgame behind it adds: those behind the size it is most likely mapped to
+    histories: int  # histories of a subgame behind it: those behind the size it is most likely mapped to
 
 
 class Balance(NamedTuple):
-    """What proposition 1 weighs: regret that the game has, and the histories that an iteration visits."""
+    """Quantities of proposition 1: the game's regret, and the histories that an iteration visits."""
 
     largest: Floats  # [2] each player's regret: the sum over infosets of the largest positive one, or the overall one
     squares: Floats  # [2] sum of all squared positive regrets
@@ -33,62 +33,62 @@ class Balance(NamedTuple):
 
 
 class Growable(Protocol):
-    """A game that is being solved and may grow, on whatever engine."""
+    """A game that is being solved and may grow, on any engine."""
 
     @property
     def effective(self) -> float:
-        """How many iterations regrets count for now."""
+        """Number of iterations that regrets count for now."""
         ...
 
     def balance(self) -> Balance:
-        """Regrets and histories as they are."""
+        """Return the present regrets and histories."""
         ...
 
     def candidates(self, state: Balance, factor: float) -> list[Candidate]:
-        """Sizes that may pay, one per decision at most, most regret per history first."""
+        """Return sizes that may pay, at most one per decision, most regret per history first."""
         ...
 
     def add(self, candidates: list[Candidate]) -> list[AddedRegret]:
-        """Put sizes of different decisions into the abstraction, and fill in what happened behind each."""
+        """Add sizes of different decisions to the abstraction, and fill in what happened behind each."""
         ...
 
-    def discount(self, share: float) -> None:
-        """Weigh all that was done so far by ``share``."""
+    def discount(self, weight: float) -> None:
+        """Multiply the weight of everything so far by ``weight``."""
         ...
 
     def bounds(self, player: int) -> Bounds:
-        """What the bound of CFR is made of."""
+        """Return the terms of CFR's regret bound."""
         ...
 
 
-class Grew(NamedTuple):
-    """An addition and its reasons."""
+class Expansion(NamedTuple):
+    """An addition with its reasons."""
 
     candidate: Candidate
-    needed: float  # what proposition 1 asked for
+    needed: float  # regret required by proposition 1
     added: AddedRegret
-    share: float  # the weight of the past since then
+    weight: float  # weight of the past since then
     seconds: float
 
 
 def needed(largest: Floats | float, inside: int, added: Floats | float, effective: float, factor: float) -> Floats:
-    """The regret from which on it pays to add: proposition 1, solved for the regret R(S) of what is outside.
+    """Return the regret above which adding pays: proposition 1, solved for the regret R(S) of the outside.
 
         factor sum R(G) / |G|  <  (sum R(G) + 2 R(S) - R(S) / T) / (|G| + |S|)
 
-    The left side falls with histories visited if only G is played, the right side if S is played too. Regrets inside
-    grow with the square root of T, those outside with T; both are measured by what they have come to.
+    The left side falls with histories visited if only G is played, the right side if S is also played. Regrets inside
+    grow with the square root of T, those outside with T. Both are measured by their present size.
 
-    Differs from the paper in: R(S) is by how much a new move is regretted *more* than the best known one, summed over
-    the head's infosets. The paper sums over infosets of S and does not say how the head's own regret counts; taken at
-    face value, a size next to a known one would look as urgent as the known one.
+    Differs from the paper in: R(S) is the excess of a new move's regret over that of the best known one, summed over
+    the head's infosets. The paper sums over infosets of S and does not say how the head's own regret counts. Taken
+    literally, a size next to a known one would look as urgent as the known one.
     """
     relief = factor * (1.0 + np.asarray(added) / inside) - 1.0
     return np.asarray(largest) * relief / (2.0 - 1.0 / max(effective, 1.0))
 
 
-def check(game: Growable, factor: float, discount: str, most: int) -> list[Grew]:
-    """Add up to ``most`` sizes of which proposition 1 says that they pay; weigh the past for each (theorem 2)."""
+def check(game: Growable, factor: float, discount: str, most: int) -> list[Expansion]:
+    """Add up to ``most`` sizes for which proposition 1 says that they pay; weight the past for each (theorem 2)."""
     state, chosen = game.balance(), list[tuple[Candidate, float]]()
     for candidate in game.candidates(state, factor):
         if len(chosen) == most:
@@ -102,10 +102,10 @@ def check(game: Growable, factor: float, discount: str, most: int) -> list[Grew]
     began = time.perf_counter()
     additions = game.add([candidate for candidate, _ in chosen])
     seconds = (time.perf_counter() - began) / len(chosen)
-    grown: list[Grew] = []
+    expansions: list[Expansion] = []
     for (candidate, least), added in zip(chosen, additions, strict=True):
         before, bounds = float(state.squares[candidate.player]), game.bounds(candidate.player)
-        share = DISCOUNTS[discount](before, added, bounds)  # the opponent's regrets are as before
-        game.discount(share)
-        grown.append(Grew(candidate, least, added, share, seconds))
-    return grown
+        weight = DISCOUNTS[discount](before, added, bounds)  # the opponent's regrets are unchanged
+        game.discount(weight)
+        expansions.append(Expansion(candidate, least, added, weight, seconds))
+    return expansions

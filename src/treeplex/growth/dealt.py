@@ -1,6 +1,6 @@
 """A dealt game that is being solved and may grow: public nodes x rows of hands.
 
-Where and when to add is section 5: proposition 1, with growth measured over the run so far.
+Section 5 decides where and when to add: proposition 1, with growth measured over the run so far.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from treeplex.growth.discount import AddedRegret, Bounds
 
 
 def balance(game: GrowingGame) -> Balance:
-    """As things stand; what is on disk keeps its regret but costs no visit."""
+    """Return the present balance. Subtrees on disk keep their regret but cost no visits."""
     largest, squares = np.zeros(2), np.zeros(2)
     regrets(game.tree.nodes, game.tree.rows.regret, largest, squares)
-    kept = game.archive.sums()
-    return Balance(largest + kept[0], squares + kept[1], game.tree.histories)
+    archived = game.archive.sums()
+    return Balance(largest + archived[0], squares + archived[1], game.tree.histories)
 
 
 def by_transfer_estimate(game: GrowingGame) -> tuple[Floats, Floats]:
-    """At once: the values of known sizes, as functions of the size."""
+    """Return the values of known sizes, as functions of the size: no further pass is needed."""
     return game.tree.rows.value, game.tree.rows.fold_out
 
 
 def by_best_response(game: GrowingGame) -> tuple[Floats, Floats]:
-    """By a best response to the average behind the new move, times the iterations.
+    """Return values by a best response to the average behind the new move, times the iterations.
 
-    An upper bound on the regret, at the cost of a pass over the tree for each player.
+    They are upper bounds on the regret, and cost a pass over the tree per player.
     """
     strategy = game.averages()
     value, fold_out = np.empty_like(strategy), np.empty_like(strategy)
@@ -54,11 +54,11 @@ def by_best_response(game: GrowingGame) -> tuple[Floats, Floats]:
 
 
 ESTIMATES: Final = {"transfer": by_transfer_estimate, "best-response": by_best_response}
-"""Ways to estimate what moves win, all of it and the part that does not depend on their sizes: [P, H] both."""
+"""Methods to estimate the values of moves, and the part that does not depend on the size: [P, H] both."""
 
 
 def candidates(game: GrowingGame, state: Balance, estimate: str, factor: float) -> list[Candidate]:
-    """What proposition 1 would add now, most regret per history first."""
+    """Return the sizes that proposition 1 would add now, most regret per history first."""
     if game.states:
         return by_translation(game)
     nodes = game.tree.nodes
@@ -71,19 +71,18 @@ def candidates(game: GrowingGame, state: Balance, estimate: str, factor: float) 
         nodes, rows.regret, value, fold_out, rows.earned, game.norm, game.bounds, game.payoff_scale, thresholds,
         size, gain, closest,
     )  # fmt: skip
-    found = np.flatnonzero(gain > 0.0)
-    histories = span[closest[found]]
-    order = np.argsort(-gain[found] / histories, kind="stable")
-    columns = (found[order], size[found][order], gain[found][order], histories[order])
+    positions = np.flatnonzero(gain > 0.0)
+    histories = span[closest[positions]]
+    order = np.argsort(-gain[positions] / histories, kind="stable")
+    columns = (positions[order], size[positions][order], gain[positions][order], histories[order])
     listed = zip(*(column.tolist() for column in columns), strict=True)
     return [Candidate(n, int(nodes.mover[n]), rounded(x), most, int(added)) for n, x, most, added in listed]
 
 
 def loss_if_unknown(game: GrowingGame, node: int, child: int) -> float:
-    """What a size in the abstraction would have won per iteration, had the opponent mapped it to its neighbours.
+    """Return the gain per iteration of a size in the abstraction, had the opponent mapped it to its neighbours.
 
-    As when a size is considered (``where``): by how much it exceeds the largest regret of another action, summed over
-    hands.
+    Computed as for a candidate: by how much it exceeds the largest regret of another action, summed over hands.
     """
     nodes, rows = game.tree.nodes, game.tree.rows
     if game.states:
@@ -103,53 +102,52 @@ def loss_if_unknown(game: GrowingGame, node: int, child: int) -> float:
 
 
 def _loss_by_translation(game: GrowingGame, node: int, child: int) -> float:
-    """The same for rules that list their sizes, by a best response behind the size, as where it is estimated."""
+    """Return ``loss_if_unknown`` for rules that list their sizes, by a best response behind the size."""
     nodes, rows = game.tree.nodes, game.tree.rows
     player, size = int(nodes.mover[node]), float(nodes.size[child])
     others = [c for c in game.tree.children(node) if c != child]
     if not (nodes.size[others] > 0.0).any():
-        return 0.0  # there is none to map it to
-    arriving = reached(nodes, game.averages(), 1 - player)
+        return 0.0  # there is no size to map it to
+    reach = reached(nodes, game.averages(), 1 - player)
     at = game.numbers(game.tree, game.tree.path(node))[node]
     translation = game.translation(player, 1, child, averages=True)
-    won = rows.average[0, 0] * translation.value_of_size(node, at, size, arriving[node]) / game.norm
+    won = rows.average[0, 0] * translation.value_of_size(node, at, size, reach[node]) / game.norm
     base = np.maximum(rows.regret[others].max(axis=0), 0.0) + rows.earned[node] / game.norm
     return float(np.maximum(won - base, 0.0).sum()) / (game.weight * game.effective)
 
 
 def by_translation(game: GrowingGame) -> list[Candidate]:
-    """The same for rules that list their sizes: the best one of every decision, most regret per history first.
+    """Return the best candidate of every decision for rules that list their sizes, most regret per history first.
 
-    What a size would have won is its value to a best response that leaves the menu once, against the average strategy
-    as its player would apply it in the real state (``engines.public.translated``), times the iterations: an upper
-    bound.
+    The value of a size is that of a best response that leaves the menu once, against the average strategy as its player
+    would apply it in the real state (``engines.public.translated``). Times the iterations, it is an upper bound.
     """
     nodes, rows = game.tree.nodes, game.tree.rows
     span = game.archive.histories_by_node(game.tree.count)
     spans(nodes, span, np.empty(game.tree.count))
     numbers = game.numbers(game.tree, range(1, game.tree.count))
-    found: list[Candidate] = []
+    best_candidates: list[Candidate] = []
     for player in (0, 1):
         translation = game.translation(player, 1, averages=True)
-        arriving = reached(nodes, game.averages(), 1 - player)
+        reach = reached(nodes, game.averages(), 1 - player)
         for node in np.flatnonzero((nodes.mover == player) & (nodes.key != NONE)).tolist():
             children, at = game.tree.children(node), numbers[node]
             base = np.maximum(rows.regret[children].max(axis=0), 0.0) + rows.earned[node] / game.norm
             best = Candidate(node, player, 0.0, 0.0, 0)
             for size in set(game.states[at].sized).difference(nodes.size[children].tolist()):
-                won = rows.average[0, 0] * translation.value_of_size(node, at, size, arriving[node]) / game.norm
+                won = rows.average[0, 0] * translation.value_of_size(node, at, size, reach[node]) / game.norm
                 gain = float(np.maximum(won - base, 0.0).sum())
                 if (gain, -size) > (best.gain, -best.size):
                     best = best._replace(size=size, gain=gain)
             if best.gain > 0.0:
-                found.append(best._replace(histories=int(span[closest_move(game, node, best.size)])))
+                best_candidates.append(best._replace(histories=int(span[closest_move(game, node, best.size)])))
         game.touched += translation.visited
-    return sorted(found, key=lambda one: -one.gain / one.histories)
+    return sorted(best_candidates, key=lambda one: -one.gain / one.histories)
 
 
 @dataclass(frozen=True)
 class GrowingDealt:
-    """As ``Growable``: a growing tree, how regrets of missing sizes are estimated, and how sizes are added."""
+    """As ``Growable``: a growing tree, an estimate of missing sizes' regrets, and a method to add sizes."""
 
     game: GrowingGame
     estimate: str
@@ -165,22 +163,22 @@ class GrowingDealt:
         return balance(self.game)
 
     def candidates(self, state: Balance, factor: float) -> list[Candidate]:
-        """As ``Growable``, without sizes that are there."""
+        """As ``Growable``, without sizes already in the abstraction."""
         game = self.game
         game.touched += int(game.tree.nodes.deals[game.tree.nodes.key >= 0].sum())
         listed = candidates(game, state, self.estimate, factor)
-        return [one for one in listed if one.size not in game.tree.nodes.size[game.tree.children(one.place)]]
+        return [one for one in listed if one.size not in game.tree.nodes.size[game.tree.children(one.decision)]]
 
     def add(self, candidates: list[Candidate]) -> list[AddedRegret]:
-        """As ``Growable``: one at a time, since what others are worth changes with every one."""
+        """As ``Growable``: one at a time, since each addition changes the value of others."""
         (candidate,) = candidates
-        added = METHODS[self.method](self.game, candidate.place, candidate.size)
+        added = METHODS[self.method](self.game, candidate.decision, candidate.size)
         extend(self.game)
         return [summed(added, candidate.player)]
 
-    def discount(self, share: float) -> None:
-        """As ``Growable``: later iterations weigh so much more, and no array is touched."""
-        self.game.discount(share)
+    def discount(self, weight: float) -> None:
+        """As ``Growable``: later iterations weigh correspondingly more, and no array is touched."""
+        self.game.discount(weight)
 
     def bounds(self, player: int) -> Bounds:
         """As ``Growable``."""

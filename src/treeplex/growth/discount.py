@@ -1,4 +1,4 @@
-"""How much of the past to keep after an addition (theorem 2): the weight of all earlier iterations."""
+"""Discounts after an addition (theorem 2): the weight of all earlier iterations."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import Final, NamedTuple
 
 
 class AddedRegret(NamedTuple):
-    """What an addition has come to."""
+    """Regret and cost of an added subgame."""
 
     inside: float  # squared positive regrets of the mover inside what was added
     head: float  # squared positive regrets of the new action
     regret: float  # positive regrets of the new action
     histories: int
-    iterations: int  # of the recovery game
+    iterations: int  # iterations of the recovery game
 
 
 class Bounds(NamedTuple):
-    """What the bound of CFR is made of, for one player."""
+    """Terms of CFR's regret bound for one player."""
 
     infosets: int
     spread: float  # Delta: the largest payoff less the smallest, on the scale of regrets per iteration
-    actions: int  # at an infoset, at most
+    actions: int  # largest number of actions at an infoset
     iterations: float  # T, as regrets count them
 
 
@@ -32,14 +32,15 @@ def recommended(before: float, added: AddedRegret) -> float:
 
 
 def root(before: float, added: AddedRegret) -> float:
-    """The square root of (22), for regrets that stay about as large as they are, as those of CFR+ do.
+    """Return the square root of (22), for regrets that stay about as large as they are, as those of CFR+ do.
 
-    Weighing the past by w multiplies regrets by w and the iterations that they come from by w. With regrets that grow
-    with T^a, they are as large for so many iterations as before the addition if
+    Weighting the past by w multiplies regrets by w, and the iterations that they come from by w. Let regrets grow with
+    T^a. They then match the regrets before the addition, for the same number of iterations, if
 
         w^2 after = w^(2a) before,        w = (before / after)^(1 / (2 - 2a))
 
-    before and after being squared regrets. CFR's grow with the square root of T: a = 1/2 is (22), and a = 0 its root.
+    where before and after are squared regrets. CFR's grow with the square root of T: a = 1/2 is (22), and a = 0 its
+    root.
     """
     return recommended(before, added) ** 0.5
 
@@ -56,4 +57,4 @@ DISCOUNTS: Final[dict[str, Callable[[float, AddedRegret, Bounds], float]]] = {
     "root": lambda before, added, bounds: root(before, added),
     "bound": bound,
 }
-"""Ways to choose the weight of the past."""
+"""Methods to choose the weight of the past."""

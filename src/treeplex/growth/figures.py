@@ -1,4 +1,4 @@
-"""Figures of a growing run, beside its evaluation: columns of the log."""
+"""Figures of a growing run, as columns of the log beside its evaluation."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ class _Measured(Protocol):
 
 
 class GrowthFigures(NamedTuple):
-    """How far an abstraction has grown."""
+    """Size of a growing abstraction, with the quality and the cost of the run."""
 
     growing_seconds: float  # spent on checks, recovery games and removals
-    nash_conv_in_abstraction: float  # if only the sizes in the abstraction were legal
+    nash_conv_in_abstraction: float  # NashConv if only the sizes in the abstraction were legal
     histories: int
     archived: int  # histories on disk
-    sizes: int  # that were added
+    sizes: int  # sizes added
     removed: int
-    weight: float  # of the past
+    weight: float  # weight of the past
     bytes: int
 
     @staticmethod
     def of(measured: _Measured) -> GrowthFigures:
-        """Figures of an evaluation or of a row of the log."""
+        """Return the figures of an evaluation or of a row of the log."""
         return GrowthFigures(**{name: measured.extra[name] for name in GrowthFigures._fields})

@@ -1,4 +1,4 @@
-"""How to grow."""
+"""Options of growing abstractions, and their checks."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ FAMILIES: Final = ("cfr", "cfr+", "lcfr", "dcfr")
 """Algorithms that can grow: the first two on dealt games, all of them on hold'em spots."""
 
 EVERY: Final = 5  # iterations between two checks of a dealt game
-EVERY_FINITE: Final = 20  # of one whose rules list their sizes, where a check takes longer
-ARCHIVE_EVERY: Final = 10  # checks for new actions per check for what can be archived
+EVERY_FINITE: Final = 20  # iterations between checks if the rules list their sizes, where a check takes longer
+ARCHIVE_EVERY: Final = 10  # checks for new actions per check for subtrees to archive
 
-ALL: Final = 1_000_000  # sizes per check: as many as pay
+ALL: Final = 1_000_000  # sizes per check: all that pay
 
 FITTING: Final[dict[str, dict[str, Any]]] = {
     "cfr": {"factor": 1.01, "discount": "recommended", "per_check": 1},
     "cfr+": {"factor": 1.0, "discount": "root", "per_check": ALL},
     "dcfr": {"factor": 1.25, "discount": "recommended", "per_check": ALL},
 }
-"""What works for each algorithm: docs/theory/abstraction.md, section on CFR+."""
+"""Defaults that suit each algorithm: docs/theory/abstraction.md, section on CFR+."""
 
-UNSAID: Final[dict[str, Any]] = {
+OLD_DEFAULTS: Final[dict[str, Any]] = {
     "remove": "never",
     "per_check": 1,
     "bets": "",
@@ -45,32 +45,34 @@ UNSAID: Final[dict[str, Any]] = {
     "street": "",
     "by_class": False,
 }
-"""Options of runs that were made before there were others."""
+"""Options of runs made before these options existed."""
 
 
 @dataclass(frozen=True)
 class Growth:
-    """How an abstraction grows.
+    """Options of a growing abstraction.
 
-    ``method``: add by "recovery" game or by regret "transfer". ``factor``: by how much proposition 1 is made stronger;
-    infinity adds nothing. ``every``: iterations between two checks for new actions, each of which adds ``per_check``
-    sizes at most.
-    ``estimate``: how regrets of missing sizes are estimated, by "transfer", at once, or by "best-response".
-    ``discount``: weigh the past by the "recommended" equation (22), its "root", or by the "bound" (8).
-    ``algorithm``: "cfr" as in the paper, or "cfr+". ``archive``: move subtrees with zero reach for this many checks to
-    disk; 0 never does. ``remove``: take sizes out again: "never"; "current", what the current strategies do not play,
-    which are then the answer ("cfr+" only); or "discard" early iterations and sizes that were chosen only in them. On
-    hold'em spots early iterations weigh little as it is, and "discard" takes out what the averages hardly bet.
+    ``method``: add by "recovery" game or by regret "transfer". ``factor``: the factor by which proposition 1 is made
+    stricter; infinity adds nothing. ``every``: iterations between two checks for new actions, each of which adds at
+    most ``per_check`` sizes. ``estimate``: how regrets of missing sizes are estimated: by "transfer", without a pass,
+    or by "best-response". ``discount``: weight the past by the "recommended" equation (22), its "root", or by the
+    "bound" (8). ``algorithm``: "cfr" as in the paper, or "cfr+". ``archive``: move subtrees with zero reach for this
+    many checks to disk; 0 never does. ``remove``: remove sizes again. "never" does not. "current" removes sizes that
+    the current strategies do not play, which are then the solution ("cfr+" only). "discard" discards early iterations
+    and removes sizes chosen only in them. On hold'em spots early iterations weigh little anyway, and "discard" removes
+    sizes that the averages hardly bet.
 
-    What is 0 or empty becomes what fits the algorithm (``FITTING``): 1.01, one per check and "recommended" for "cfr",
-    as in the paper; 1, all that pay and "root" for "cfr+". A check every 5 iterations; estimates by "transfer".
+    Options that are 0 or empty get the defaults of the algorithm (``FITTING``): for "cfr" 1.01, one size per check and
+    "recommended", as in the paper; for "cfr+" 1, all sizes that pay and "root". Checks come every 5 iterations,
+    estimates are by "transfer".
 
-    Rules that list their sizes grow by recovery games and best responses alone, with a check every 20 iterations.
+    Rules that list their sizes grow only by recovery games and best responses, with a check every 20 iterations.
 
-    Hold'em spots grow by "cfr", "cfr+", "lcfr" or "dcfr", by recovery games and best responses alone, and with
-    ``every`` 0 are checked after 10, 20, ... iterations and then after a fifth more each. ``bets``, ``raises``:
-    candidates, such as "20%, 33%", "20%:200%:20%" or "every" chip amount; ``street``: where, by default the spot's
-    first, or "all". ``by_class``: one menu for each class of the cards dealt on a line, not one for all boards.
+    Hold'em spots grow by "cfr", "cfr+", "lcfr" or "dcfr", and only by recovery games and best responses. With ``every``
+    0 they are checked after 10, 20, ... iterations, and then after a fifth more each. ``bets``, ``raises``: candidates,
+    such as "20%, 33%", "20%:200%:20%" or "every" chip amount. ``street``: the street of the candidates, by default the
+    spot's first, or "all". ``by_class``: one menu for each class of the cards dealt on a line, instead of one for all
+    boards.
     """
 
     method: str = "recovery"
@@ -119,51 +121,51 @@ class Growth:
 
 
 def fitted_to_game(growth: Growth) -> Growth:
-    """With what was left open as it suits a game whose payoffs are proportional to a size."""
+    """Return the options with defaults for a game whose payoffs are proportional to a size."""
     for name in ("bets", "raises", "street", "by_class"):
         if getattr(growth, name):
-            raise ParameterError(f"The '{name}' parameter is for hold'em spots; other games know their sizes.")
+            raise ParameterError(
+                f"The '{name}' parameter is for hold'em spots; the rules of other games define their sizes."
+            )
     if growth.algorithm not in RULES:
         names = ", ".join(RULES)
         raise ParameterError(
-            f"The 'algorithm' parameter must be one of {names} where no hold'em spot grows, got {growth.algorithm!r}."
+            f"The 'algorithm' parameter must be one of {names} for games other than hold'em, got {growth.algorithm!r}."
         )
     return replace(growth, every=growth.every or EVERY, estimate=growth.estimate or "transfer")
 
 
 def fitted_to_rules(growth: Growth, rules: ActionMenu) -> Growth:
-    """The same for rules that list their sizes; refused if it asks for payoffs proportional to a size."""
+    """Return the options with defaults for rules that list their sizes; raise for options that need other payoffs."""
     if not is_finite(rules):
         return growth
     fitted = replace(growth, every=growth.every or EVERY_FINITE, estimate=growth.estimate or "best-response")
-    return _by_recovery(fitted, f"{rules.name} grows, since its payoffs behind a size are not proportional to it")
+    return _by_recovery(fitted, f"{rules.name}, because its payoffs do not scale with the size")
 
 
 def fitted_to_spot(growth: Growth) -> Growth:
-    """The same for a hold'em spot; refused if it asks for what spots do not have."""
+    """Return the options with defaults for a hold'em spot; raise for options that spots do not support."""
     fitted = _by_recovery(
         replace(growth, estimate=growth.estimate or "best-response"),
-        "a hold'em spot grows, since payoffs behind a bet are not proportional to it and boards share menus",
+        "hold'em, because payoffs do not scale with the bet size and boards share menus",
     )
     if fitted.archive:
         raise ParameterError(
-            "The 'archive' parameter must be 0 where a hold'em spot grows, since iterations pass over what neither"
-            f" player reaches as it is, got {fitted.archive}; 'remove' takes sizes out."
+            "The 'archive' parameter must be 0 for hold'em, because iterations already skip what neither player"
+            f" reaches, got {fitted.archive}. Use 'remove' to remove sizes."
         )
     return fitted
 
 
 def _by_recovery(growth: Growth, where: str) -> Growth:
-    """Refused unless it adds by recovery games and estimates by best responses alone."""
+    """Raise unless ``growth`` adds by recovery games and estimates by best responses."""
     for name, only in (("method", "recovery"), ("estimate", "best-response")):
         if getattr(growth, name) != only:
-            raise ParameterError(
-                f"The '{name}' parameter must be {only!r} where {where}, got {getattr(growth, name)!r}."
-            )
+            raise ParameterError(f"The '{name}' parameter must be {only!r} for {where}, got {getattr(growth, name)!r}.")
     return growth
 
 
 def growth_fields(growth: Growth) -> dict[str, Any]:
-    """For JSON, which has no infinity; without what is as in runs that knew no other way."""
+    """Return the options for JSON, which has no infinity, without those at the defaults of older runs."""
     fields = asdict(growth) | ({"factor": "inf"} if math.isinf(growth.factor) else {})
-    return {name: value for name, value in fields.items() if name not in UNSAID or UNSAID[name] != value}
+    return {name: value for name, value in fields.items() if name not in OLD_DEFAULTS or OLD_DEFAULTS[name] != value}

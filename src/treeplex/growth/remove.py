@@ -1,20 +1,20 @@
-"""Take sizes out of the abstraction again (section 6), so that iterations visit less.
+"""Remove sizes from the abstraction (section 6), so that iterations visit less.
 
-In general that is not allowed, since averages have them. The paper names three cases in which it is:
+In general that is not allowed, since averages contain them. The paper names three cases in which it is:
 
-    "current"    the current strategies are the answer, as CFR+'s may be: what nobody plays is not visited any more
-    "discard"    early iterations are discarded, and what was chosen only in them is in no average any more
-    archive      nobody reaches a subgame now: it is put aside as it is (``engines.public.archive``)
+    "current"    the current strategies are the solution, as CFR+'s may be: unplayed sizes are not visited any more
+    "discard"    early iterations are discarded, and sizes chosen only in them are in no average any more
+    archive      no player reaches a subgame now: it is moved to disk unchanged (``engines.public.archive``)
 
-A size that was taken out is one that is missing: the heuristic may suggest it again, and a recovery game fills in the
-iterations that it skipped. Nothing is changed at other moves: neither regrets nor averages.
+A removed size is a missing size. The heuristic may suggest it again, and a recovery game then fills in the iterations
+that it skipped. Nothing changes at other moves: neither regrets nor averages.
 
-Differs from the paper in: it does not say when to remove. "current" removes a size that its player has not chosen at
-any hand for ``PATIENCE`` checks in a row, if proposition 1 would not suggest it were it missing: the opponent's answer
-to it is lost, too. "discard" removes at the first check from 200, 2,000, 20,000, ... iterations on: it discards the
-first half of them, and removes sizes that neither player's average of the other half reaches. Nothing that can be
-reached changes then, and NashConv is the same before and after. A decision keeps one size at least: others are mapped
-to it.
+Differs from the paper in: it does not say when to remove. "current" removes a size that its player has not chosen with
+any hand for ``IDLE_CHECKS`` checks in a row, if proposition 1 would not suggest it were it missing, since the
+opponent's answer to it is also lost. "discard" removes at the first check from 200, 2,000, 20,000, ... iterations on.
+It discards the first half of them, and removes sizes that neither player's average of the other half reaches. Nothing
+that can be reached changes then, and NashConv is the same before and after. A decision keeps at least one size, since
+others are mapped to it.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from treeplex.arrays import Floats
 from treeplex.engines.public.cpu.growing import rematch
 from treeplex.engines.public.game import GrowingGame, Sums
 from treeplex.engines.public.tree import reached_by_both
-from treeplex.growth.add import neighbours, opponents_share
+from treeplex.growth.add import neighbours, opponent_reach
 from treeplex.growth.check import needed
 from treeplex.growth.dealt import balance, loss_if_unknown
 
 REMOVALS: Final = ("never", "current", "discard")
-"""Ways to remove sizes."""
+"""Options for the removal of sizes."""
 
-PATIENCE: Final = 200  # checks in a row
-FIRST: Final = 100  # iterations that are discarded first
-MORE: Final = 10  # and how many times as many each next time
+IDLE_CHECKS: Final = 200  # checks in a row without a choice of the size
+FIRST: Final = 100  # iterations in the first discard
+MORE: Final = 10  # factor of the iterations in each next discard
 
 
 class Removal(NamedTuple):
-    """A size that was taken out: when, where, which, and what that saves."""
+    """A removed size: when, where, which, and the histories saved."""
 
     iteration: int
     player: int
@@ -59,15 +59,15 @@ def discards_at(iteration: int, every: int, times: int = 1) -> bool:
 
 
 def mark(game: GrowingGame) -> None:
-    """Remember the sums so far: they are to be discarded."""
+    """Remember the sums so far, to be discarded later."""
     game.mark = Sums(*(getattr(game.tree.rows, name).copy() for name in Sums._fields))
 
 
 def discard(game: GrowingGame) -> None:
-    """Discard all iterations up to the mark, from averages and sums. Regrets stay, and so do the current strategies.
+    """Discard all iterations up to the mark, from averages and sums. Regrets and current strategies stay.
 
-    What is discarded is finite, so each player's regret over the iterations that are kept is at most a constant more
-    than its regret over all of them.
+    The discarded part is finite. Each player's regret over the remaining iterations is therefore at most a constant
+    more than its regret over all of them.
     """
     if game.mark is not None:
         for name, sums in game.mark._asdict().items():
@@ -76,7 +76,7 @@ def discard(game: GrowingGame) -> None:
 
 
 def remove(game: GrowingGame, how: str, every: int) -> list[Removal]:
-    """What ``how`` removes at this check."""
+    """Remove sizes at this check by the rule ``how``, and return them."""
     removed: list[Removal] = []
     if how == "current":
         removed = take_out(game, _not_played(game))
@@ -90,7 +90,7 @@ def remove(game: GrowingGame, how: str, every: int) -> list[Removal]:
 
 
 def take_out(game: GrowingGame, moves: list[int]) -> list[Removal]:
-    """Remove sized moves and all behind them, but for the last size of a decision."""
+    """Remove sized moves and everything behind them, except the last size of a decision."""
     for move in moves:
         game.archive.bring_back_below(game.tree, move)
     tree, nodes = game.tree, game.tree.nodes
@@ -110,53 +110,53 @@ def take_out(game: GrowingGame, moves: list[int]) -> list[Removal]:
         for move in sorted(tops)
     ]
     heads = {int(nodes.parent[move]) for move in tops}
-    place = tree.remove(tops)
-    game.archive.renumber(place)
+    new_index = tree.remove(tops)
+    game.archive.renumber(new_index)
     for head in heads:
-        at = int(place[head])
+        at = int(new_index[head])
         rematch(tree.nodes, tree.rows.regret, tree.rows.strategy, at, at + 1)
     return removed
 
 
 def _not_played(game: GrowingGame) -> list[int]:
-    """Sized moves that no hand has chosen at the last checks and that would not be added now; counts this check."""
+    """Return sized moves that no hand chose at the last checks and that would not be added now; count this check."""
     tree, nodes = game.tree, game.tree.nodes
     nodes.idle[:] = np.where((nodes.size > 0.0) & ~_played(game).any(axis=1), nodes.idle + 1, 0)
-    idle: list[int] = np.flatnonzero(nodes.idle >= PATIENCE).tolist()
+    idle: list[int] = np.flatnonzero(nodes.idle >= IDLE_CHECKS).tolist()
     state, scale = balance(game), game.weight * game.effective
-    found: list[int] = []
+    unplayed: list[int] = []
     for move in idle:
         head, histories = int(nodes.parent[move]), int(nodes.deals[tree.subtree(move)].sum())
         least = needed(state.largest[nodes.mover[head]], state.histories, histories, game.effective, 1.0)
         if neighbours(game, head, float(nodes.size[move])) and scale * loss_if_unknown(game, head, move) <= float(
             least
         ):
-            found.append(move)
-    return found
+            unplayed.append(move)
+    return unplayed
 
 
 def _in_no_average(game: GrowingGame) -> list[int]:
-    """Sized moves that neither player has reached in the iterations that are kept, nor would reach next."""
+    """Return sized moves that neither player reached in the remaining iterations, nor would reach next."""
     tree, nodes = game.tree, game.tree.nodes
     now = reached_by_both(nodes, tree.rows.strategy).any(axis=(0, 2))
     unused = (nodes.size > 0.0) & ~now & ~tree.rows.average.any(axis=1)
     listed: list[int] = np.flatnonzero(unused).tolist()
-    return [move for move in listed if not opponents_share(game, int(nodes.parent[move])).any()]
+    return [move for move in listed if not opponent_reach(game, int(nodes.parent[move])).any()]
 
 
 def _played(game: GrowingGame) -> Floats:
-    """[P, H] the probability, by its player's own doing, of getting to a move and choosing it now."""
+    """[P, H] the probability of a move by its player's own actions: of reaching it and choosing it now."""
     nodes = game.tree.nodes
-    arriving = reached_by_both(nodes, game.tree.rows.strategy)
-    return arriving[np.maximum(nodes.mover[nodes.parent], 0), np.arange(game.tree.count)]
+    reach = reached_by_both(nodes, game.tree.rows.strategy)
+    return reach[np.maximum(nodes.mover[nodes.parent], 0), np.arange(game.tree.count)]
 
 
 def _but_the_last_size(game: GrowingGame, moves: set[int]) -> set[int]:
-    """Without the largest size of decisions that would have none left."""
+    """Return the moves without the largest size of decisions that would have none left."""
     nodes = game.tree.nodes
-    kept: set[int] = set()
+    staying: set[int] = set()
     for head in {int(nodes.parent[move]) for move in moves}:
         sized = [child for child in game.tree.children(head) if nodes.size[child] > 0.0]
         if moves.issuperset(sized):
-            kept.add(sized[-1])
-    return moves - kept
+            staying.add(sized[-1])
+    return moves - staying

@@ -1,4 +1,4 @@
-"""What growing games and hold'em spots have in common as runs: checks now and then, records, and the answer."""
+"""Base class of runs on growing games and hold'em spots: periodic checks, records, and the solution."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ from treeplex.growth.figures import GrowthFigures
 from treeplex.growth.options import Growth, growth_fields
 from treeplex.tensors import count_of, number_of, record_of
 
-RECORDS: Final = "records"  # the tensor that holds counts and lists as JSON text
+RECORDS: Final = "records"  # the tensor with counts and lists as JSON text
 FIRST_CHECK: Final = 10  # iterations
-LATER: Final = 5  # checks come after 1 / LATER more iterations each
+LATER: Final = 5  # each later check comes after 1 / LATER more iterations
 
 Records = dict[str, Any]
-"""Counts and lists, as JSON."""
+"""Counts and lists, as JSON values."""
 
 
 class RunningTree(Protocol):
-    """What is solved and grows."""
+    """A game that is being solved while it grows."""
 
     touched: int
 
     @property
     def iteration(self) -> int:
-        """How many iterations have been done."""
+        """Number of iterations done so far."""
         ...
 
     def advance(self, iterations: int) -> None:
-        """Iterate."""
+        """Run iterations in place."""
         ...
 
 
 Tree = TypeVar("Tree", bound=RunningTree)
 Kinds = tuple[type[NamedTuple], type[NamedTuple]]
-"""The records of what was added, and of what was taken out."""
+"""The record types of additions and of removals."""
 
 
 class GrowthRun(Generic[Tree]):
-    """A growing tree, what was added to it and taken out, and how long checks took; modified in place."""
+    """A growing tree, its additions and removals, and the seconds spent on checks; modified in place."""
 
     def __init__(self, game: Tree) -> None:
         self.game = game
@@ -60,15 +60,15 @@ class GrowthRun(Generic[Tree]):
 
 @dataclass(frozen=True)
 class GrowthAlgorithm(Algorithm[Game, GrowthRun[Tree]], Generic[Game, Tree]):
-    """CFR on a tree that grows as ``growth`` says."""
+    """CFR on a tree that grows as ``growth`` specifies."""
 
     growth: Growth
 
-    iterates: ClassVar[tuple[str, ...]] = ("average", "current")  # which of them, ``growth.remove`` decides
+    iterates: ClassVar[tuple[str, ...]] = ("average", "current")  # ``growth.remove`` decides which
     kinds: ClassVar[Kinds]
 
     def advance(self, game: Game, state: GrowthRun[Tree], iterations: int, stop: Stop = never) -> GrowthRun[Tree]:
-        """As ``Algorithm``; at some iterations, check for sizes to add or to take out."""
+        """As ``Algorithm``; at some iterations, check for sizes to add or to remove."""
         tree = state.game
         last = tree.iteration + iterations
         while tree.iteration < last and not stop():
@@ -84,14 +84,14 @@ class GrowthAlgorithm(Algorithm[Game, GrowthRun[Tree]], Generic[Game, Tree]):
 
     @abstractmethod
     def _add(self, tree: Tree) -> Sequence[NamedTuple]:
-        """Add what pays."""
+        """Add the sizes that pay."""
 
     @abstractmethod
     def _remove(self, tree: Tree) -> Sequence[NamedTuple]:
-        """Take out what is not used."""
+        """Remove the sizes that are not used."""
 
     def work(self, game: Game, state: GrowthRun[Tree]) -> Work:
-        """Histories or public nodes entered by iterations, recovery games and checks."""
+        """Return the histories or public nodes entered by iterations, recovery games and checks."""
         return Work(state.game.iteration, state.game.touched, additions=state.additions)
 
     def report(self, game: Game, state: GrowthRun[Tree], iterate: str) -> LiveReport:
@@ -101,23 +101,23 @@ class GrowthAlgorithm(Algorithm[Game, GrowthRun[Tree]], Generic[Game, Tree]):
         )
 
     def _evaluate(self, state: GrowthRun[Tree]) -> Evaluation:
-        """In the full game; beside it, NashConv if only sizes in the abstraction were legal."""
-        found = self._measure(state.game)
+        """Evaluate in the full game, with NashConv for the case that only sizes in the abstraction are legal."""
+        evaluation = self._measure(state.game)
         own = {"growing_seconds": state.growing, "sizes": len(state.additions), "removed": len(state.removals)}
-        figures = own | dict(found.extra)
-        return found._replace(extra={name: figures[name] for name in GrowthFigures._fields})
+        figures = own | dict(evaluation.extra)
+        return evaluation._replace(extra={name: figures[name] for name in GrowthFigures._fields})
 
     @abstractmethod
     def _measure(self, tree: Tree) -> Evaluation:
-        """In the full game; ``extra`` has the figures that do not stand in the state."""
+        """Evaluate in the full game; ``extra`` has the figures that are not in the state."""
 
     @abstractmethod
     def _policy(self, game: Game, state: GrowthRun[Tree]) -> object:
-        """The strategies, for people."""
+        """Return the strategies in readable form."""
 
     @abstractmethod
     def _extras(self, game: Game, state: GrowthRun[Tree], evaluation: Evaluation) -> GrowthAnswer:
-        """The sizes that were found, and how much each is used."""
+        """Return the sizes found, with the frequency of each."""
 
     def save(self, state: GrowthRun[Tree]) -> Tensors:
         """As ``Algorithm``."""
@@ -132,7 +132,7 @@ class GrowthAlgorithm(Algorithm[Game, GrowthRun[Tree]], Generic[Game, Tree]):
 
     @abstractmethod
     def _saved(self, tree: Tree) -> tuple[Tensors, Records]:
-        """What a tree has learnt, and what else it is made of."""
+        """Return what a tree has learnt as arrays, and the rest as JSON."""
 
     def restore(self, game: Game, tensors: Mapping[str, Array], seed: int = 0) -> GrowthRun[Tree]:
         """As ``Algorithm``."""
@@ -146,11 +146,11 @@ class GrowthAlgorithm(Algorithm[Game, GrowthRun[Tree]], Generic[Game, Tree]):
 
     @abstractmethod
     def _restore(self, game: Game, tree: Tree, tensors: Mapping[str, Array], saved: Records) -> None:
-        """Bring a new tree to what was saved; ValueError or KeyError if that is not such a tree."""
+        """Fill a new tree from a checkpoint; raise ValueError or KeyError if it is not one of such a tree."""
 
 
 def next_check(iteration: int, every: int) -> int:
-    """The iteration of the next check after so many: a multiple of ``every``, or of 10, 20, ... and later a fifth more.
+    """Return the iteration of the next check: a multiple of ``every``, or 10, 20, ... and then a fifth more each.
 
     >>> [next_check(k, 0) for k in (0, 9, 10, 100, 110, 1000)]
     [10, 10, 20, 103, 123, 1081]
@@ -164,7 +164,7 @@ def next_check(iteration: int, every: int) -> int:
 
 
 class GrowthAnswer(Extras):
-    """What the answer of a growing run has beside value and NashConv."""
+    """Fields of a growing run's solution beyond value and NashConv."""
 
     kinds: ClassVar[Kinds]
     growth: Growth
@@ -172,15 +172,15 @@ class GrowthAnswer(Extras):
     additions: list[Any]
     removals: list[Any]
 
-    def growth_summary(self, reading: str, found: Sequence[Any], **more: float) -> dict[str, Any]:
-        """As JSON. ``reading``: whether sizes off the menu are told or read in secret."""
+    def growth_summary(self, reading: str, sizes: Sequence[Any], **more: float) -> dict[str, Any]:
+        """Return JSON fields. ``reading``: whether the opponent knows sizes off the menu ("told") or not ("secret")."""
         return {
             "growth": growth_fields(self.growth),
             "nash_conv_in_abstraction": GrowthFigures.of(self.evaluation).nash_conv_in_abstraction,
             "reading": reading,
             **more,
             "removed": len(self.removals),
-            "sizes": [one.addition._asdict() | dict(zip(one._fields[1:], one[1:], strict=True)) for one in found],
+            "sizes": [size.addition._asdict() | dict(zip(size._fields[1:], size[1:], strict=True)) for size in sizes],
         }
 
     def tables(self) -> dict[str, Table]:
@@ -192,6 +192,6 @@ class GrowthAnswer(Extras):
     def files(self) -> dict[str, str]:
         """As ``Extras``."""
         return super().files() | {
-            "additions.parquet": "every size that was added: iteration, decision, size, why, and what adding it took",
-            "removals.parquet": "every size that was taken out again: iteration, decision, size",
+            "additions.parquet": "every size that was added: iteration, decision, size, reasons, and seconds",
+            "removals.parquet": "every size that was removed: iteration, decision, size",
         }

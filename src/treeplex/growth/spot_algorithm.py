@@ -1,4 +1,4 @@
-"""Solve a hold'em spot while its menus grow: iterate, check what is missing, add it, evaluate in the real game.
+"""Solve a hold'em spot while its menus grow: iterate, check for missing sizes, add them, evaluate in the real game.
 
 Brown & Sandholm (2015), "Simultaneous Abstraction and Equilibrium Finding in Games", with stacks.
 """
@@ -26,7 +26,7 @@ from treeplex.games.holdem.candidates import offered
 from treeplex.games.holdem.grown import line_text
 from treeplex.games.holdem.sizes import text_of
 from treeplex.games.holdem.translation import Translation
-from treeplex.growth.check import Grew, check
+from treeplex.growth.check import Expansion, check
 from treeplex.growth.options import Growth
 from treeplex.growth.run import GrowthAlgorithm, GrowthAnswer, GrowthRun, Kinds, Records
 from treeplex.growth.spot_removal import SizeRemoved, frequencies, remove
@@ -40,7 +40,7 @@ TRANSLATING: Final = 8.0  # numbers read per action and hand by an evaluation: a
 
 
 class SizeAdded(NamedTuple):
-    """A size that was added: when, where, which, and why."""
+    """An added size: when, where, which, and why."""
 
     iteration: int
     player: int
@@ -48,91 +48,91 @@ class SizeAdded(NamedTuple):
     decision: str  # the line of actions that leads there, with classes of cards if menus differ by them
     action: str  # "bet 50"
     size: str  # "50%"
-    gain: float  # per iteration for not having it, in per cent of the pot, over all hands of the player: why it came
-    needed: float  # what proposition 1 asked for
-    regret: float  # per iteration, of the new action once it was added
-    nodes: int  # that it added
+    gain: float  # regret per iteration for not having it, in per cent of the pot, over all hands of the player
+    needed: float  # regret required by proposition 1
+    regret: float  # regret per iteration of the new action once it was added
+    nodes: int  # nodes that it added
     recovery: int  # iterations of the recovery game
     discount: float  # weight of the past since then
-    seconds: float  # that adding took
+    seconds: float  # seconds that adding took
 
 
 GrowingRun = GrowthRun[GrowingSpot]
-"""A growing spot, what was added to it and taken out, and how long checks took."""
+"""A growing spot with its additions and removals, and the seconds spent on checks."""
 
 
 @dataclass(frozen=True)
 class GrowingHoldem(GrowthAlgorithm[HoldemGame, GrowingSpot]):
-    """CFR on a spot whose menus grow as ``growth`` says."""
+    """CFR on a spot whose menus grow as ``growth`` specifies."""
 
-    solver: CFR | None = None  # once it is known how to carry it out
+    solver: CFR | None = None  # set when the algorithm is opened
 
     kinds: ClassVar[Kinds] = SizeAdded, SizeRemoved
 
     @property
     def storage(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """As its solver."""
+        """Storage type of the solver."""
         return "float32" if self.solver is None else self.solver.storage
 
     def open(self, game: HoldemGame, execution: Execution) -> GrowingHoldem:
         """As ``Algorithm``."""
         if not game.zero_sum:
-            raise ParameterError("A spot with rake has no value that sizes could add to; set its rake_rate to 0.")
+            raise ParameterError("A spot with rake cannot grow, because it has no game value; set its rake_rate to 0.")
         if game.locks:
             raise ParameterError("A spot with locked decisions cannot grow; leave out the locks.")
         if execution.storage is not None and execution.storage in STORAGES and STORAGES[execution.storage].scaled:
             raise ParameterError(
-                f"The 'storage' parameter must be float64 or float32 where a spot grows, got {execution.storage!r}."
+                f"The 'storage' parameter must be float64 or float32 for a growing spot, got {execution.storage!r}."
             )
         member = build(self.growth.algorithm)
         if not isinstance(member, CFR) or isinstance(member.rule, Rule) or member.rule.predict > 0.0:
             raise ParameterError(
-                f"The 'algorithm' parameter of a spot that grows must be cfr, cfr+, lcfr or dcfr, got"
+                f"The 'algorithm' parameter of a growing spot must be cfr, cfr+, lcfr or dcfr, got"
                 f" {self.growth.algorithm!r}."
             )
         return replace(self, solver=member.open(game, execution._replace(backend=CPU)))
 
     def start(self, game: HoldemGame, seed: int = 0) -> GrowingRun:
-        """The menus of the spot; nothing learnt."""
+        """As ``Algorithm``: the menus of the spot, nothing learnt yet."""
         solver, how = self._solver, self.growth
         candidates = offered(game.spot, how.bets, how.raises, how.street)
         return GrowingRun(GrowingSpot(solver, candidates, game, solver.start(game), how.remove == "current"))
 
     def _add(self, tree: GrowingSpot) -> list[SizeAdded]:
-        """Up to ``per_check`` sizes at once."""
-        grown = check(tree, self.growth.factor, self.growth.discount, self.growth.per_check)
-        return [_addition(tree, one) for one in grown]
+        """Add up to ``per_check`` sizes at once."""
+        expansions = check(tree, self.growth.factor, self.growth.discount, self.growth.per_check)
+        return [_addition(tree, expansion) for expansion in expansions]
 
     def _remove(self, tree: GrowingSpot) -> list[SizeRemoved]:
-        """Sizes that are hardly bet."""
+        """Remove sizes that are hardly bet."""
         return [] if self.growth.remove == "never" else remove(tree)
 
     def _policy(self, game: HoldemGame, state: GrowingRun) -> Reader:
-        """The spot with its sizes, browsed by line and hand."""
+        """Return the spot with its sizes, browsed by line and hand."""
         return reader_of(state.game.answer)
 
-    def _extras(self, game: HoldemGame, state: GrowingRun, evaluation: Evaluation) -> GrownSpot:
-        """The sizes that were found, and how often each is bet."""
-        return GrownSpot(state, state.game.answer, self.growth, self._solver.storage, evaluation)
+    def _extras(self, game: HoldemGame, state: GrowingRun, evaluation: Evaluation) -> SpotGrowthExtras:
+        """Return the sizes found, with the frequency of each."""
+        return SpotGrowthExtras(state, state.game.answer, self.growth, self._solver.storage, evaluation)
 
     def _measure(self, tree: GrowingSpot) -> Evaluation:
-        """In the real game, where every candidate may be bet."""
-        inside, taken = tree.answer.evaluate(), tree.taken()
+        """Evaluate in the real game, where every candidate may be bet."""
+        inside, values = tree.answer.evaluate(), tree.response_values()
         figures = {
             "nash_conv_in_abstraction": inside.nash_conv,
             "histories": tree.game.nodes,
             "archived": 0,
-            "weight": float(np.prod([share for _, share in tree.cuts])),
+            "weight": float(np.prod([weight for _, weight in tree.cuts])),
             "bytes": tree.game.memory(self._solver.storage, threads=1),
         }
-        return Evaluation(inside.value, max(sum(taken) - tree.game.spot.pot, 0.0), taken, figures)
+        return Evaluation(inside.value, max(sum(values) - tree.game.spot.pot, 0.0), values, figures)
 
     def fingerprint(self, game: HoldemGame) -> str:
-        """Of the spot at the start; its candidates are options of the run."""
+        """Return the hash of the initial spot; its candidates are options of the run."""
         return game.fingerprint
 
     def cost(self, game: HoldemGame) -> Cost:
-        """As ``Algorithm``: of the tree at the start; both grow alike."""
+        """As ``Algorithm``: the cost of the initial tree; both costs grow alike."""
         solver, how = self._solver, self.growth
         candidates, root = offered(game.spot, how.bets, how.raises, how.street), game.streets[0].decisions[0].node
         numbers = float(sum(game.elements(player) for player in (0, 1)))
@@ -143,7 +143,7 @@ class GrowingHoldem(GrowthAlgorithm[HoldemGame, GrowingSpot]):
         return Cost(2.0 * (PASS + LEARNING * numbers), OVERHEAD + TRANSLATING * real + solver.cost(game).evaluation)
 
     def _saved(self, tree: GrowingSpot) -> tuple[Tensors, Records]:
-        """What was learnt, and the menus."""
+        """Return the learnt tables, and the menus."""
         return tree.engine.pack(tree.state, tree.solver.scheme), {
             "line_sizes": dict(tree.game.spot.line_sizes),
             "cuts": [list(cut) for cut in tree.cuts],
@@ -154,20 +154,20 @@ class GrowingHoldem(GrowthAlgorithm[HoldemGame, GrowingSpot]):
         """As ``GrowthAlgorithm``."""
         tree.game = load_spot(replace(game.spot, line_sizes=saved["line_sizes"]), like=game)
         tree.state = tree.engine.unpack(tensors, tree.solver.scheme)
-        tree.cuts = [(count_of(iteration), number_of(share)) for iteration, share in saved["cuts"]]
-        if any(iteration > tree.iteration or not TINY < share <= 1.0 for iteration, share in tree.cuts):
-            raise ValueError("its past is weighed by what cannot be")
+        tree.cuts = [(count_of(iteration), number_of(weight)) for iteration, weight in saved["cuts"]]
+        if any(iteration > tree.iteration or not TINY < weight <= 1.0 for iteration, weight in tree.cuts):
+            raise ValueError("the weights of its past are impossible")
         tree.idle = {line: count_of(checks) for line, checks in saved["idle"].items()}
 
     @property
     def _solver(self) -> CFR:
         if self.solver is None:
-            raise ValueError("Growth has not been prepared.")
+            raise ValueError("The algorithm must be opened before it starts.")
         return self.solver
 
 
-def _addition(spot: GrowingSpot, one: Grew) -> SizeAdded:
-    game, (line, player, size, gain, _) = spot.game, one.candidate
+def _addition(spot: GrowingSpot, expansion: Expansion) -> SizeAdded:
+    game, (line, player, size, gain, _) = spot.game, expansion.candidate
     depth, decision = decisions_by_line(game)[line]
     action = next(action for action in decision.node.actions if action.size == size)
     per_iteration = 100.0 * game.spot.chip / (game.combinations * game.spot.pot * spot.effective)
@@ -179,24 +179,24 @@ def _addition(spot: GrowingSpot, one: Grew) -> SizeAdded:
         action=action.name,
         size=text_of(size),
         gain=gain * per_iteration,
-        needed=one.needed * per_iteration,
-        regret=one.added.regret * per_iteration,
-        nodes=one.added.histories,
-        recovery=one.added.iterations,
-        discount=one.share,
-        seconds=one.seconds,
+        needed=expansion.needed * per_iteration,
+        regret=expansion.added.regret * per_iteration,
+        nodes=expansion.added.histories,
+        recovery=expansion.added.iterations,
+        discount=expansion.weight,
+        seconds=expansion.seconds,
     )
 
 
-class SizeFound(NamedTuple):
-    """A size that was added, and how much it is used."""
+class UsedSize(NamedTuple):
+    """An added size with its frequency."""
 
     addition: SizeAdded
-    frequency: float  # how often the player who gets to the decision chooses it, over all boards on which it is
+    frequency: float  # frequency with which the player at the decision chooses it, over all its boards
 
 
-class GrownSpot(GrowthAnswer, HoldemExtras):
-    """What the answer of a growing spot has beside value and NashConv in the real game."""
+class SpotGrowthExtras(GrowthAnswer, HoldemExtras):
+    """Fields of a growing spot's solution beyond value and NashConv in the real game."""
 
     kinds = SizeAdded, SizeRemoved
 
@@ -208,21 +208,21 @@ class GrownSpot(GrowthAnswer, HoldemExtras):
 
     @property
     def spot(self) -> Any:
-        """The spot with all sizes that were found: ``treeplex.load`` takes it."""
+        """The spot with all sizes found, for ``treeplex.load``."""
         return self.game.spot
 
     @cached_property
-    def found(self) -> list[SizeFound]:
-        """Every size that was added and is there, largest gain first."""
-        known = {line_text(line): place for line, place in decisions_by_line(self.game).items()}
-        often = {line_text(line): shares for line, shares in frequencies(self.run.game).items()}
-        listed: list[SizeFound] = []
-        last = {(addition.decision, addition.action): addition for addition in self.additions}  # it may have come back
+    def found(self) -> list[UsedSize]:
+        """Every size added and not removed, largest gain first."""
+        known = {line_text(line): position for line, position in decisions_by_line(self.game).items()}
+        frequencies_by_line = {line_text(line): numbers for line, numbers in frequencies(self.run.game).items()}
+        listed: list[UsedSize] = []
+        last = {(addition.decision, addition.action): addition for addition in self.additions}  # it may have returned
         for (line, name), addition in last.items():
             actions = [action.name for action in known[line][1].node.actions] if line in known else []
-            if name in actions:  # not taken out since
-                listed.append(SizeFound(addition, float(often[line][actions.index(name)])))
-        return sorted(listed, key=lambda one: -one.addition.gain)
+            if name in actions:  # not removed since
+                listed.append(UsedSize(addition, float(frequencies_by_line[line][actions.index(name)])))
+        return sorted(listed, key=lambda size: -size.addition.gain)
 
     def summary(self) -> dict[str, Any]:
         """As ``Extras``."""
@@ -234,4 +234,4 @@ class GrownSpot(GrowthAnswer, HoldemExtras):
 
     def files(self) -> dict[str, str]:
         """As ``Extras``."""
-        return super().files() | {"spot.json": "the spot with the menus that were found, for `treeplex holdem solve`"}
+        return super().files() | {"spot.json": "the spot with the menus found, for `treeplex holdem solve`"}

@@ -1,13 +1,12 @@
-"""What a player of an abstraction does in the real game, and what the best response to it is worth.
+"""Plans of an abstraction's player in the real game, and the value of the best response to them.
 
-The readings of a bet (``games.holdem.translation``) are the player's secret. So its plan in the real game is the
-mixture over readings: with r_m the probability, by its own doing, of being at a real node and taking it for the
-abstract node m,
+The readings of a bet (``games.holdem.translation``) are the player's secret. Its plan in the real game is therefore the
+mixture over readings. Let r_m be the probability, by the player's own actions, of being at a real node and reading it
+as the abstract node m. Hand by hand and board by board,
 
     plan(a) = sum over m of r_m sigma_m(abstract action that becomes a)
 
-hand by hand and board by board, and a best response is one to this plan. A responder who was told the readings could do
-only better.
+A best response is one to this plan. A responder who knew the readings could only do better.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from treeplex.games.holdem.translation import Reading, Real
 
 
 def as_it_is(root: BettingNode) -> Real:
-    """The tree of an abstraction as a real game without other sizes: every node is read as itself."""
+    """Return the tree of an abstraction as a real game without other sizes: every node is read as itself."""
     tree = Real(root, [Reading(root, 0, -1, 1.0)], exact=True)
     waiting = [tree]
     while waiting:
@@ -50,11 +49,11 @@ class RealPlan(NamedTuple):
 
     game: HoldemGame
     player: int
-    numbers: Floats  # of which strategies are shares
+    numbers: Floats  # strategies after normalising
 
 
 def plan_of(game: HoldemGame, sources: Sources, player: int, tree: Real) -> RealPlan:
-    """The plan of ``player``, who has the average strategies of ``sources`` in the abstraction ``game``."""
+    """Return the plan of ``player`` with the average strategies of ``sources`` in the abstraction ``game``."""
     real = with_tree(game, tree.node)
     need, free = 8 * sum(real.elements(who) for who in (0, 1)), available()
     if need > free:
@@ -72,7 +71,7 @@ def plan_of(game: HoldemGame, sources: Sources, player: int, tree: Real) -> Real
         at, reach = waiting.pop()
         if at.node.kind == CHANCE:
             for child in at.children:
-                if child.node.kind == DECISION:  # else nobody acts any more
+                if child.node.kind == DECISION:  # else no player acts any more
                     depth, decision = decisions[id(child.node)]
                     above = placed_rows[depth, decision.texture].above
                     waiting.append((child, [each[above] for each in reach]))
@@ -85,11 +84,11 @@ def plan_of(game: HoldemGame, sources: Sources, player: int, tree: Real) -> Real
         ]
         for number, child in enumerate(at.children):
             below: list[Floats] = []
-            for _, before, action, share in child.readings:
+            for _, before, action, probability in child.readings:
                 strategy, own = strategies[before], reach[before]
                 if strategy is not None and action >= 0:
                     own = own * strategy[action]
-                below.append(own * share if share != 1.0 else own)
+                below.append(own * probability if probability != 1.0 else own)
             if at.node.player == player:
                 numbers[placed_rows[depth, decision.texture].at(decision.slot + number)] = sum(below)
             if child.node.kind in (CHANCE, DECISION):
@@ -111,23 +110,23 @@ def _strategy(
 
 
 class Response(NamedTuple):
-    """What a pass finds for a player."""
+    """Result of a pass for a player."""
 
-    taken: float  # of the pot on average
+    value: float  # average payoff from the pot
     values: npt.NDArray[Any]  # counterfactual values of all its actions, where its numbers are stored
 
 
 def best_response(plan: RealPlan, storage: str = "float64", threads: int = 0) -> Response:
-    """The responder's best response to a plan, in the real game."""
+    """Return the responder's best response to a plan, in the real game."""
     numbers, none = plan.numbers.astype(storage), np.zeros(0, storage)
     sources = Sources(numbers, none) if plan.player == 0 else Sources(none, numbers)
     return pass_over(plan.game, sources, 1 - plan.player, RECORD_BEST, storage, threads)
 
 
 def pass_over(game: HoldemGame, sources: Sources, player: int, mode: int, storage: str, threads: int) -> Response:
-    """What ``player`` takes, and the values of its actions: ``RECORD_VALUE`` or ``RECORD_BEST`` against ``sources``."""
+    """Return the value to ``player`` and its action values: ``RECORD_VALUE`` or ``RECORD_BEST`` against ``sources``."""
     values, stub = np.zeros(game.elements(player), storage), no_learner(storage)
     learner = stub._replace(regret=values)
     playing = Playing((stub, learner) if player else (learner, stub), sources, no_locks(game, storage))
-    found = engine(game, storage, threads).run(playing, plain_rule(), [(player, mode, 0)], keep=True)
-    return Response(pot_shares(game, [(player, mode)], found)[0], values)
+    results = engine(game, storage, threads).run(playing, plain_rule(), [(player, mode, 0)], keep=True)
+    return Response(pot_shares(game, [(player, mode)], results)[0], values)

@@ -1,20 +1,20 @@
-"""Take sizes out of a hold'em spot again (section 6), so that iterations visit less.
+"""Remove sizes from a hold'em spot (section 6), so that iterations visit less.
 
 Two of the paper's three cases:
 
-    "current"    the current strategies are the answer (CFR+): a size goes that they never bet
-    "discard"    early iterations weigh little in the averages of DCFR, LCFR and CFR+: a size goes that they hardly bet
+    "current"    the current strategies are the solution (CFR+): a size that they never bet is removed
+    "discard"    early iterations weigh little in the averages of DCFR, LCFR and CFR+: a hardly bet size is removed
 
-The third, an archive on disk, would spare no iteration: the engine passes over whatever neither player reaches.
+The third, an archive on disk, would save no iteration, since the engine passes over parts that neither player reaches.
 
-A size goes if for ``PATIENCE`` checks in a row its player has bet it in fewer than ``LEAST`` of the cases in which it
-gets to the decision by its own doing ("current": in none), if proposition 1 would not suggest it were it missing, and
-if the regrets of both players together do not rise by more than ``RISE``. It must be a candidate: so it may be
-suggested again later, and a recovery game fills in the iterations that it skipped. A decision keeps one size at least:
-others are read as it. Nothing is changed elsewhere: neither regrets nor averages.
+A size is removed under three conditions. For ``IDLE_CHECKS`` checks in a row its player has bet it in fewer than
+``LEAST`` of the cases in which it reaches the decision by its own actions ("current": in none). Proposition 1 would not
+suggest it were it missing. The regrets of both players together do not rise by more than ``RISE``. It must be a
+candidate, so that it may be suggested again later, and a recovery game then fills in the iterations that it skipped. A
+decision keeps at least one size, since others are read as it. Nothing else changes: neither regrets nor averages.
 
-Differs from the paper in: with "discard" nothing is subtracted from averages, and what is removed may have been played
-a little. By how much that changes the answer is measured, not bounded: ``RISE``. When to remove, the paper leaves open.
+Differs from the paper in: with "discard" nothing is subtracted from averages, and removed sizes may have been played a
+little. The change of the solution is measured, not bounded: ``RISE``. The paper does not say when to remove.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from treeplex.growth.check import needed
 from treeplex.growth.spot_plans import as_it_is, plan_of
 from treeplex.growth.spots import GrowingSpot, nodes_behind, start_weights
 
-PATIENCE: Final = 3  # checks in a row
-LEAST: Final = 0.001  # of the cases in which the player gets to the decision
-RISE: Final = 0.01  # of the sum of both players' regrets
+IDLE_CHECKS: Final = 3  # checks in a row without enough bets
+LEAST: Final = 0.001  # fraction of the cases in which the player reaches the decision
+RISE: Final = 0.01  # largest rise of the sum of both players' regrets
 
 
 class Unused(NamedTuple):
@@ -49,16 +49,16 @@ class Unused(NamedTuple):
     action: Action
     player: int
     frequency: float
-    nodes: int  # from it on
+    nodes: int  # nodes behind it, with its own
 
     @property
     def text(self) -> str:
-        """As people write it."""
+        """Line and size as text."""
         return line_text((*self.line, self.action))
 
 
 class SizeRemoved(NamedTuple):
-    """A size that was taken out: when, where, which, and what that saves."""
+    """A removed size: when, where, which, and the nodes saved."""
 
     iteration: int
     player: int
@@ -66,13 +66,13 @@ class SizeRemoved(NamedTuple):
     decision: str  # the line of actions that leads there, with classes of cards if menus differ by them
     action: str  # "bet 50"
     size: str  # "50%"
-    frequency: float  # how often its player, getting there, bet it
-    nodes: int  # that it took with it
+    frequency: float  # frequency with which its player bet it at the decision
+    nodes: int  # nodes removed with it
 
 
 def remove(spot: GrowingSpot) -> list[SizeRemoved]:
-    """What goes at this check; counts it for all others."""
-    idle = [one for one in unused(spot) if spot.idle[one.text] >= PATIENCE]
+    """Remove sizes at this check, and return them; counts this check for all others."""
+    idle = [one for one in unused(spot) if spot.idle[one.text] >= IDLE_CHECKS]
     leaving = tops(_but_the_last_size(spot.game, idle))
     if not leaving:
         return []
@@ -86,12 +86,12 @@ def remove(spot: GrowingSpot) -> list[SizeRemoved]:
         leaving = sorted(leaving, key=lambda one: one.frequency)[: len(leaving) // 2]
         spot.touched = trial.touched
         trial = without(spot, leaving)
-    places = decisions_by_line(spot.game)
+    decisions = decisions_by_line(spot.game)
     removed = [
         SizeRemoved(
             iteration=spot.iteration,
             player=one.player,
-            street=spot.game.streets[places[one.line][0]].name,
+            street=spot.game.streets[decisions[one.line][0]].name,
             decision=line_text(one.line),
             action=one.action.name,
             size=text_of(rule_of(one.action)),
@@ -103,27 +103,27 @@ def remove(spot: GrowingSpot) -> list[SizeRemoved]:
     spot.touched = trial.touched
     if leaving:
         spot.game, spot.state = trial.game, trial.state
-    spot.idle = {name: count for name, count in spot.idle.items() if count < PATIENCE}  # others wait again, or are gone
+    spot.idle = {name: count for name, count in spot.idle.items() if count < IDLE_CHECKS}  # others restart
     return removed
 
 
 def unused(spot: GrowingSpot) -> list[Unused]:
-    """All sizes that are hardly bet now; ``spot.idle`` counts at how many checks in a row they were."""
-    least, found = 0.0 if spot.current else LEAST, list[Unused]()
-    behind, often_by_line = nodes_behind(spot.game), frequencies(spot)
+    """Return all sizes that are hardly bet now; ``spot.idle`` counts the checks in a row at which they were."""
+    least, sizes = 0.0 if spot.current else LEAST, list[Unused]()
+    behind, chosen_by_line = nodes_behind(spot.game), frequencies(spot)
     for line, (_, decision) in decisions_by_line(spot.game).items():
-        often = often_by_line[line]
+        chosen = chosen_by_line[line]
         for k, action in enumerate(decision.node.actions):
-            if action.amount and often[k] <= least:
+            if action.amount and chosen[k] <= least:
                 nodes = behind[id(decision.node.children[k])]
-                found.append(Unused(line, action, decision.player, float(often[k]), nodes))
-    spot.idle = {one.text: spot.idle.get(one.text, 0) + 1 for one in found}
-    return found
+                sizes.append(Unused(line, action, decision.player, float(chosen[k]), nodes))
+    spot.idle = {one.text: spot.idle.get(one.text, 0) + 1 for one in sizes}
+    return sizes
 
 
 def frequencies(spot: GrowingSpot) -> dict[Line, Floats]:
-    """[actions] how often the player who gets to a decision chooses each, over all boards on which it is; by line."""
-    game, found = spot.game, dict[Line, Floats]()
+    """Return the [actions] frequencies of each decision's actions for the player there, over all boards; by line."""
+    game, result = spot.game, dict[Line, Floats]()
     plans = [_plan(spot, player) for player in (0, 1)]
     rows = [hand_rows(game, player) for player in (0, 1)]
     dealt = [start_weights(game, player) if spot.current else np.ones(HANDS + 1) for player in (0, 1)]  # in averages
@@ -132,25 +132,25 @@ def frequencies(spot: GrowingSpot) -> dict[Line, Floats]:
         where = here.actions(decision.slot, len(decision.node.actions))
         numbers = plans[decision.player][where].astype(np.float64) @ (here.boards * dealt[decision.player][here.number])
         total = float(numbers.sum())
-        found[line] = numbers / total if total > 0.0 else np.zeros(len(numbers))
-    return found
+        result[line] = numbers / total if total > 0.0 else np.zeros(len(numbers))
+    return result
 
 
 def _plan(spot: GrowingSpot, player: int) -> npt.NDArray[Any]:
-    """In proportion to how often ``player``, by its own doing, gets to a decision and chooses an action there."""
+    """Return numbers in proportion to ``player``'s own probability of reaching a decision and choosing an action."""
     if spot.current:
         return plan_of(spot.game, spot.answer.sources, player, as_it_is(spot.root)).numbers
     return spot.averages[player]
 
 
 def tops(sizes: list[Unused]) -> list[Unused]:
-    """Without those that are behind others."""
+    """Return the sizes without those behind others."""
     lines = {(*one.line, one.action) for one in sizes}
     return [one for one in sizes if not any(one.line[:k] in lines for k in range(1, len(one.line) + 1))]
 
 
 def without(spot: GrowingSpot, sizes: list[Unused]) -> GrowingSpot:
-    """The same run without some sizes; what it has learnt elsewhere is as it was."""
+    """Return the run without some sizes; everything else learnt is unchanged."""
     old = spot.game
     fewer = without_sizes(old.spot, spot.root, [(one.line, one.action) for one in sizes])
     new = load_spot(fewer, like=old)
@@ -160,26 +160,26 @@ def without(spot: GrowingSpot, sizes: list[Unused]) -> GrowingSpot:
 
 
 def _missed(trial: GrowingSpot, leaving: list[Unused]) -> set[str]:
-    """Sizes that proposition 1 would add at once, and those that are no candidates and could never come back."""
-    regrets, wanted = trial.regrets(), {one.text: one for one in leaving}
-    missed = set(wanted)
+    """Return sizes that proposition 1 would add at once, and those that are not candidates and could never return."""
+    regrets, by_text = trial.regrets(), {one.text: one for one in leaving}
+    missed = set(by_text)
     for player in {one.player for one in leaving}:
-        for look in trial.looks(player):
-            for k, action in enumerate(look.real.node.actions):
-                one = wanted.get(line_text((*look.line, action)))
+        for decision in trial.decision_gains(player):
+            for k, action in enumerate(decision.real.node.actions):
+                one = by_text.get(line_text((*decision.line, action)))
                 if one is not None:
-                    gain = trial.effective * float(look.gains[k])
+                    gain = trial.effective * float(decision.gains[k])
                     least = needed(regrets[player], trial.game.nodes, one.nodes, trial.effective, 1.0)
                     missed -= {one.text} if gain <= float(least) else set()
     return missed
 
 
 def _but_the_last_size(game: HoldemGame, sizes: list[Unused]) -> list[Unused]:
-    """Without the largest size of decisions that would have none left."""
-    places, kept = decisions_by_line(game), set[str]()
+    """Return the sizes without the largest one of decisions that would have none left."""
+    decisions, staying = decisions_by_line(game), set[str]()
     listed = {one.text for one in sizes}
     for line in {one.line for one in sizes}:
-        sized = [line_text((*line, action)) for action in places[line][1].node.actions if action.amount]
+        sized = [line_text((*line, action)) for action in decisions[line][1].node.actions if action.amount]
         if listed.issuperset(sized):
-            kept.add(sized[-1])
-    return [one for one in sizes if one.text not in kept]
+            staying.add(sized[-1])
+    return [one for one in sizes if one.text not in staying]

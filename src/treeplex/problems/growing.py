@@ -14,7 +14,7 @@ from treeplex.games.holdem.candidates import START_BETS, START_RAISES, offered, 
 from treeplex.games.holdem.spot import PLAYERS, make_spot
 from treeplex.games.sized import Abstraction
 from treeplex.growth.figures import GrowthFigures
-from treeplex.growth.options import UNSAID, Growth, fitted_to_rules, fitted_to_spot, growth_fields
+from treeplex.growth.options import OLD_DEFAULTS, Growth, fitted_to_rules, fitted_to_spot, growth_fields
 from treeplex.limits import Limits
 from treeplex.problems.games import quality
 from treeplex.problems.loading import sized_game, spot_game, spot_of
@@ -211,7 +211,7 @@ def _as_recorded(algorithm: Callable[[Growth], Any], record: ProblemRecord) -> A
     with reading_options():
         options: dict[str, Any] = dict(record.options)
         options["factor"] = float(options["factor"])
-        return algorithm(Growth(**{**UNSAID, **options}))
+        return algorithm(Growth(**{**OLD_DEFAULTS, **options}))
 
 
 def _name_that_loads(game: Abstraction) -> str | None:

@@ -1,4 +1,4 @@
-"""What an information set learns from the values of its actions: one small file per rule."""
+"""Update rules: how an information set learns from the values of its actions, with one small file per rule."""
 
 from treeplex.updates.ahead import Ahead
 from treeplex.updates.discounted import Discounted

@@ -1,4 +1,4 @@
-"""Discounts ahead of what an iteration adds, instead of after it."""
+"""Discounts applied before an iteration adds to the sums, instead of after it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from treeplex.updates.protocol import Minimizer
 class Ahead(NamedTuple):
     """R^t(a) = d_t R^{t-1}(a) + r^t(a), with d+ or d- by the sign of R^{t-1}(a); ``schedules.ahead`` for averages.
 
-    What is stored is d_{t+1} R^t(a), which iteration t + 1 begins with: ``rule`` one iteration sooner.
+    The stored number is d_{t+1} R^t(a), with which iteration t + 1 starts: ``rule`` one iteration earlier.
     """
 
     rule: Minimizer
 
     @property
     def predict(self) -> float:
-        """As the rule's."""
+        """Prediction of the inner rule."""
         return self.rule.predict
 
     def discounts(self, iteration: Floats) -> tuple[Floats, Floats]:
-        """Those of the next iteration."""
+        """Return the discounts of the next iteration."""
         return self.rule.discounts(iteration + 1.0)

@@ -1,15 +1,15 @@
 """Sums over millions of iterations in float32: the averages of long runs are added up in blocks.
 
-A sum in float32 that takes one iteration at a time stops growing when what it takes is less than half a unit in its
-last place: averages would get worse from some 100,000 iterations on. So after iteration ``BEGIN`` iterations are added
-to a block ``b`` that begins near zero, and at the end of each block of ``LENGTH`` iterations b goes to a second sum E:
+A plain float32 sum stops growing once an iteration adds less than half a unit in its last place. Averages would get
+worse from some 100,000 iterations on. After iteration ``BEGIN``, iterations are therefore added to a block ``b`` that
+starts near zero. At the end of each block of ``LENGTH`` iterations b is added to a second sum E:
 
-    s = E + b in float64;  E <- (1 - 2^-23) s rounded to float32, which is below s;  b <- s - E, what is left over
+    s = E + b in float64;  E <- (1 - 2^-23) s rounded to float32, which is below s;  b <- s - E, the remainder
 
-The average is E + b, and neither is ever negative. Engines go on adding to the array that they always added to, which
-is b; E is allocated at the end of the first block, so that shorter runs have the bits and the memory of one plain sum.
-Blocks end at the same iterations however a run is cut into pieces. Float64 needs none of this, and 16 bits are rounded
-with a dither (``updates.storage``).
+The average is E + b, and neither is ever negative. Engines keep adding to the same array, which is b. E is allocated
+at the end of the first block, so shorter runs have the bits and the memory of one plain sum. Blocks end at the same
+iterations however a run is divided into calls. Float64 needs no blocks, and 16-bit numbers are rounded with a dither
+(``updates.storage``).
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from treeplex.arrays import pair
 
 Array = npt.NDArray[Any]
 Earlier = tuple[()] | tuple[Any, Any]
-"""E of both players, each as long as its average; nothing before the end of the first block."""
+"""E of both players, each as long as its average; empty before the end of the first block."""
 
 BEGIN: Final = 2**16  # iterations in one plain sum
 LENGTH: Final = 2**10  # iterations of a block
-BELOW: Final = 1.0 - 2.0**-23  # times a number is at least a unit in the last place of float32 less
-CHUNK: Final = 2**16  # numbers that are folded at a time: their sums in float64 are in the way otherwise
+BELOW: Final = 1.0 - 2.0**-23  # factor that lowers a number by at least a unit in the last place of float32
+CHUNK: Final = 2**16  # numbers folded at a time, which bounds the memory of float64 sums
 
 
 def due(iteration: int, storage: str) -> bool:
@@ -38,7 +38,7 @@ def due(iteration: int, storage: str) -> bool:
 
 
 def pieces(done: int, count: int, storage: str) -> list[int]:
-    """The next ``count`` iterations, cut where blocks end.
+    """Return the next ``count`` iterations, divided where blocks end.
 
     >>> pieces(66_000, 2_000, "float32"), pieces(66_000, 2_000, "float64")
     ([560, 1024, 416], [2000])
@@ -50,21 +50,21 @@ def pieces(done: int, count: int, storage: str) -> list[int]:
     return np.diff([done, *ends]).tolist()
 
 
-def room(averages: Sequence[Array]) -> Earlier:
-    """E before the first block."""
+def empty_sums(averages: Sequence[Array]) -> Earlier:
+    """Return E before the first block: zeros."""
     return pair(np.zeros_like(average) for average in averages)
 
 
 def folded(averages: Sequence[Array], earlier: Earlier) -> Earlier:
-    """E with the blocks ``averages`` added; both are modified in place."""
-    earlier = earlier or room(averages)
+    """Add the blocks ``averages`` to E and return E; both are modified in place."""
+    earlier = earlier or empty_sums(averages)
     for total, block in zip(earlier, averages, strict=True):
         fold(total, block)
     return earlier
 
 
 def fold(total: Array, block: Array) -> None:
-    """The equation above; both are modified in place."""
+    """Apply the equation above; both arrays are modified in place."""
     for begin in range(0, len(total), CHUNK):
         here = slice(begin, begin + CHUNK)
         both = total[here].astype(np.float64) + block[here]
@@ -73,12 +73,12 @@ def fold(total: Array, block: Array) -> None:
 
 
 def summed(averages: Sequence[Array], earlier: Earlier, dtype: npt.DTypeLike = np.float64) -> tuple[Array, Array]:
-    """E + b of both players; without E the arrays b themselves."""
+    """Return E + b of both players; without E, the arrays b themselves."""
     blocks = earlier and [np.add(*pair, dtype=dtype) for pair in zip(earlier, averages, strict=True)]
     first, second = blocks or averages
     return first, second
 
 
 def saved_room(averages: Sequence[Array], tensors: Mapping[str, Array], name: str = "state") -> Earlier:
-    """Room for E if a checkpoint has it, which those of shorter runs and of older versions have not."""
-    return room(averages) if f"{name}.earlier.0" in tensors else ()
+    """Return zeros for E if the checkpoint has E, which shorter runs and older versions do not save."""
+    return empty_sums(averages) if f"{name}.earlier.0" in tensors else ()

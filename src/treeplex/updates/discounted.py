@@ -1,4 +1,4 @@
-"""Regret matching that slowly forgets."""
+"""Regret matching that gradually forgets."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ class Discounted(NamedTuple):
     alpha = beta = 1 is linear CFR up to a common factor. Brown & Sandholm (2019), "Solving imperfect-information games
     via discounted regret minimization", section 4.
 
-    With ``rise`` h, which the paper does not have, beta t / (t + h) stands for beta: negative regrets are forgotten
-    fast at first, when early mistakes are in them, and slowly later, when an action that comes back at once makes
-    strategies swing.
+    ``rise`` h is not in the paper: beta t / (t + h) replaces beta. Negative regrets are then forgotten fast at first,
+    when they contain early mistakes, and slowly later, when an action that returns at once makes strategies oscillate.
     """
 
     alpha: float
@@ -26,12 +25,12 @@ class Discounted(NamedTuple):
     predict: float = 0.0
 
     def discounts(self, iteration: Floats) -> tuple[Floats, Floats]:
-        """As above."""
+        """Return the factors above for positive and for negative regrets."""
         beta = self.beta * iteration / (iteration + self.rise)
         return discount(iteration, self.alpha), discount(iteration, beta)
 
 
 def discount(iteration: Floats, power: float | Floats) -> Floats:
-    """t^power / (t^power + 1)."""
-    with np.errstate(over="ignore"):  # a huge t^-power stands for a discount of zero
+    """Return t^power / (t^power + 1)."""
+    with np.errstate(over="ignore"):  # a huge t^-power means a discount of zero
         return 1.0 / (1.0 + iteration**-power)

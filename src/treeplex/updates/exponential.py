@@ -1,19 +1,19 @@
-"""exp and log for whole arrays at a time, in loops that compilers turn into vector instructions.
+"""exp and log for whole arrays, in loops that compilers vectorise.
 
 exp, for numbers that are not positive:
 
     exp(x) = 2^k exp(r),  k = round(x / ln 2),  |r| <= ln 2 / 2
 
-with the Taylor polynomial of degree 13 for exp(r) (the next term is below 5e-18). Relative error at most 3e-16,
-exactly 1 at 0. Below -230 the answer is 0, the true one below 2e-100: as a probability it changes no sum it is added
-to, but its products would become denormal numbers, which are slow.
+with the Taylor polynomial of degree 13 for exp(r) (the next term is below 5e-18). The relative error is at most 3e-16,
+and exp(0) is exactly 1. Below -230 the result is 0, and the true value is below 2e-100. As a probability it changes no
+sum that it is added to, but its products would become denormal numbers, which are slow.
 
 log, for numbers from 1 on:
 
     log(2^k (1 + j / 64) (1 + r)) = k ln 2 + log(1 + j / 64) + log(1 + r),  0 <= r < 1 / 64
 
-with the Taylor polynomial of degree 8 for the last term (the next term is below 4e-16 r). Relative error at most
-6e-16, exactly 0 at 1.
+with the Taylor polynomial of degree 8 for the last term (the next term is below 4e-16 r). The relative error is at
+most 6e-16, and log(1) is exactly 0.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from treeplex.kernels.jit import kernel
 LOWEST: Final = -230.0
 LN2: Final = float(np.log(2.0))
 PER_LN2: Final = 1.0 / LN2
-LN2_HIGH: Final = float.fromhex("0x1.62e42fe8p-1")  # ln 2 to 30 bits: exact when multiplied by a small whole number
-LN2_LOW: Final = float.fromhex("0x1.e8e7bcd5e4f1ep-31")  # the rest of it
-ROUNDER: Final = 1.5 * 2.0**52  # added and taken away again, it rounds to a whole number
+LN2_HIGH: Final = float.fromhex("0x1.62e42fe8p-1")  # ln 2 to 30 bits: products with small whole numbers are exact
+LN2_LOW: Final = float.fromhex("0x1.e8e7bcd5e4f1ep-31")  # the rest of ln 2
+ROUNDER: Final = 1.5 * 2.0**52  # adding and subtracting it rounds to a whole number
 
 MIDS: Final = 1.0 + np.arange(64) / 64
 SHARES: Final = 1.0 / MIDS
@@ -41,7 +41,7 @@ ONE: Final = 1023 * 2**52  # the bits of 1.0
 
 @kernel
 def exp_below_zero(x: float) -> float:
-    """exp(x) for x <= 0."""
+    """Return exp(x) for x <= 0."""
     near = max(x, LOWEST)
     k = (near * PER_LN2 + ROUNDER) - ROUNDER
     r = (near - k * LN2_HIGH) - k * LN2_LOW
@@ -58,7 +58,7 @@ def exp_below_zero(x: float) -> float:
 
 @kernel
 def log_from_one(x: float) -> float:
-    """log(x) for 1 <= x < inf."""
+    """Return log(x) for 1 <= x < inf."""
     bits = np.float64(x).view(np.int64)
     power = float((bits >> 52) - 1023)
     mantissa = np.int64((bits & MANTISSA) | ONE).view(np.float64)
@@ -71,13 +71,13 @@ def log_from_one(x: float) -> float:
 
 @kernel
 def exp_all(values: Floats, count: int) -> None:
-    """exp of the first ``count`` values, none of them positive, in place."""
+    """Replace the first ``count`` values, none of them positive, by their exp."""
     for i in range(np.uint64(count)):
         values[i] = exp_below_zero(values[i])
 
 
 @kernel
 def log_all(values: Floats, count: int) -> None:
-    """log of the first ``count`` values, none of them below one, in place."""
+    """Replace the first ``count`` values, none of them below one, by their log."""
     for i in range(np.uint64(count)):
         values[i] = log_from_one(values[i])

@@ -10,10 +10,10 @@
 VAR(I): the variance of the values v(I) of t iterations. Delta(I): the range of payoffs below I. The most likely action
 is never cut. With d = 0 there is no threshold.
 
-In VARIANCE, 3 sqrt(VAR(I)) is kept between ``LEAST_RANGE`` times D and D, which keeps the guarantee of convergence (the
-paper's footnote 1, which names no bounds); while nothing has varied it is D. D is not Delta(I) but the range of the
-whole game, 2 max |u|, which needs no history tree. Delta(I) in its place would move NashConv by up to a sixth, either
-way.
+VARIANCE limits 3 sqrt(VAR(I)) to the interval from ``LEAST_RANGE`` times D to D, which preserves the guarantee of
+convergence (the paper's footnote 1, which names no bounds). While nothing has varied it is D. D is not Delta(I) but the
+range of the whole game, 2 max |u|, which needs no history tree. Replacing it by Delta(I) would change NashConv by up to
+a sixth, in either direction.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from treeplex.updates.rule import Rule
 
 VARIANCE: Final = 0  # step-size rules
 THEORY: Final = 1
-MATCHING: Final = 2  # no Hedge but regret matching
-LEAST_RANGE: Final = 1e-6  # of ``payoff_range``: what 3 sqrt(VAR(I)) is taken to be at least
+MATCHING: Final = 2  # regret matching instead of Hedge
+LEAST_RANGE: Final = 1e-6  # lower bound of 3 sqrt(VAR(I)), relative to ``payoff_range``
 
 
 @kernel
 def step_size(rule: int, log_actions: float, payoff_range: float, squares: float, t: float) -> float:
-    """eta after t iterations, with ``log_actions`` = ln |A|, ``payoff_range`` = D, ``squares`` = t VAR(I).
+    """Return eta after t iterations, with ``log_actions`` = ln |A|, ``payoff_range`` = D, ``squares`` = t VAR(I).
 
     THEORY, with D = Delta(I): sqrt(8 ln |A|) / (D sqrt(t)). VARIANCE, with D the range of the whole game:
-    sqrt(ln |A|) / (3 sqrt(VAR(I)) sqrt(t)), where 3 sqrt(VAR(I)) is kept between ``LEAST_RANGE`` D and D, and is D
-    while nothing has varied.
+    sqrt(ln |A|) / (3 sqrt(VAR(I)) sqrt(t)), where 3 sqrt(VAR(I)) is limited to [``LEAST_RANGE`` D, D], and is D while
+    nothing has varied.
     """
     if rule == VARIANCE:
         width = payoff_range
@@ -51,7 +51,7 @@ def step_size(rule: int, log_actions: float, payoff_range: float, squares: float
 
 
 class HedgeForm(NamedTuple):
-    """What an engine with a loop of its own for Hedge needs to know of the rule."""
+    """Parameters of the rule, for engines with their own loop for Hedge."""
 
     rate: int  # VARIANCE or THEORY
     d: float
@@ -63,14 +63,15 @@ class Constants(NamedTuple):
     d: float
 
     def __call__(self, payoff_range: float) -> tuple[float, ...]:
-        """D, 1 where nothing is paid, and d."""
+        """Return D (1 if nothing is paid) and d."""
         return payoff_range or 1.0, self.d
 
 
 def hedge(rate: int = VARIANCE, d: float = 0.0) -> Rule:
-    """Hedge by one of its step sizes; ``d`` above zero: with dynamic thresholding.
+    """Hedge with one of its step sizes; ``d`` above zero adds dynamic thresholding.
 
-    Rows of memory: R, and the mean and t VAR(I) of v(I) in the first numbers of two rows; or R and Delta(I).
+    Rows of memory with VARIANCE: R, the mean of v(I), and t VAR(I). With THEORY: R and Delta(I). All but R are the
+    first numbers of their rows.
     """
     if rate == THEORY:
         return Rule("hedge", theory, 2, Constants(d), checked=False, ranged=True, form=HedgeForm(rate, d))
@@ -78,17 +79,17 @@ def hedge(rate: int = VARIANCE, d: float = 0.0) -> Rule:
 
 
 def variance(t: float, values: Floats, strategy: Floats, memory: Floats, constants: Floats) -> None:
-    """The equations above, VARIANCE."""
+    """Update an infoset by the equations above, with VARIANCE."""
     expected = value_of(values, strategy)
-    off = expected - memory[1, 0]
-    memory[1, 0] += off / t
-    memory[2, 0] += off * (expected - memory[1, 0])
+    deviation = expected - memory[1, 0]
+    memory[1, 0] += deviation / t
+    memory[2, 0] += deviation * (expected - memory[1, 0])
     eta = step_size(VARIANCE, math.log(len(values)), constants[0], memory[2, 0], t)
     weigh(values, strategy, memory[0], expected, eta, threshold(len(values), constants[1], t))
 
 
 def theory(t: float, values: Floats, strategy: Floats, memory: Floats, constants: Floats) -> None:
-    """The equations above, THEORY."""
+    """Update an infoset by the equations above, with THEORY."""
     expected = value_of(values, strategy)
     eta = step_size(THEORY, math.log(len(values)), memory[1, 0], 0.0, t)
     weigh(values, strategy, memory[0], expected, eta, threshold(len(values), constants[1], t))
@@ -96,7 +97,7 @@ def theory(t: float, values: Floats, strategy: Floats, memory: Floats, constants
 
 @inlined
 def value_of(values: Floats, strategy: Floats) -> float:
-    """v(I), the value of the strategy played."""
+    """Return v(I), the value of the strategy played."""
     expected = 0.0
     for a in range(len(values)):
         expected += strategy[a] * values[a]
@@ -105,14 +106,14 @@ def value_of(values: Floats, strategy: Floats) -> float:
 
 @inlined
 def threshold(actions: int, d: float, t: float) -> float:
-    """Below which a probability is cut after iteration t: ``thresholds.hedge_threshold`` over sqrt(t + 1)."""
+    """Return the threshold after iteration t: ``thresholds.hedge_threshold`` over sqrt(t + 1)."""
     limit = d * math.sqrt(math.log(actions)) / (math.sqrt(2.0) * float(actions * actions))
     return limit * (1.0 / math.sqrt(t + 1.0))
 
 
 @inlined
 def weigh(values: Floats, strategy: Floats, regret: Floats, expected: float, eta: float, least: float) -> None:
-    """Regrets after an iteration and the next strategy, of which probabilities below ``least`` are cut."""
+    """Compute the regrets after an iteration and the next strategy, whose probabilities below ``least`` are cut."""
     actions, best, total, remaining = len(values), -np.inf, 0.0, 0.0
     for a in range(actions):
         regret[a] += values[a] - expected
@@ -121,13 +122,13 @@ def weigh(values: Floats, strategy: Floats, regret: Floats, expected: float, eta
         strategy[a] = exp_below_zero((regret[a] - best) * eta)
         total += strategy[a]
     for a in range(actions):
-        strategy[a] = kept(strategy[a], least * total)
+        strategy[a] = cut_below(strategy[a], least * total)
         remaining += strategy[a]
     for a in range(actions):
         strategy[a] /= remaining
 
 
 @inlined
-def kept(weight: float, least: float) -> float:
-    """A softmax weight, or zero if it is below the threshold ``least``; the best action has exp(0) = 1, and stays."""
+def cut_below(weight: float, least: float) -> float:
+    """Return a softmax weight, or 0 if it is below ``least``. The best action has weight exp(0) = 1 and stays."""
     return 0.0 if weight < least and weight < 1.0 else weight

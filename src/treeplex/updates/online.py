@@ -1,6 +1,6 @@
-"""Regret minimizers on their own, for any problem in which the same choice comes again and again.
+"""Regret minimizers for any problem in which the same choice is repeated.
 
-Ask for a ``strategy``, act, then ``observe`` the utility of every action:
+Call ``strategy``, act, then ``observe`` the utility of every action:
 
 >>> import numpy as np
 >>> learner = Thresholded(Hedge(3, span=2.0), d=1.0)
@@ -9,7 +9,7 @@ Ask for a ``strategy``, act, then ``observe`` the utility of every action:
 ...     learner.observe(utilities)
 >>> learner.strategy().round(3)
 array([0.847, 0.   , 0.153])
->>> round(learner.regret(), 3)  # how much more the best action would have got in all
+>>> round(learner.regret(), 3)  # how much more the best single action would have earned
 1.438
 """
 
@@ -28,37 +28,37 @@ from treeplex.updates.thresholds import cut, hedge_threshold, matching_threshold
 
 
 class OnlineMinimizer(Protocol):
-    """Learns from utilities, one round at a time."""
+    """A minimizer that learns from utilities, one round at a time."""
 
     @property
     def actions(self) -> int:
-        """How many there are to choose from."""
+        """Number of actions to choose from."""
         ...
 
     @property
     def rounds(self) -> int:
-        """How many have been observed."""
+        """Number of rounds observed so far."""
         ...
 
     def strategy(self) -> Floats:
-        """[A] The probabilities to act by in the next round; a new array."""
+        """Return the [A] probabilities to act by in the next round, as a new array."""
         ...
 
     def observe(self, utilities: Floats, played: Floats | None = None) -> None:
-        """Learn from a round. ``played``: the probabilities acted by, if not those of ``strategy``."""
+        """Learn from a round. ``played``: the probabilities used, if they differ from ``strategy()``."""
         ...
 
     def regret(self) -> float:
-        """How much more the best single action would have got so far."""
+        """Return how much more the best single action would have earned so far."""
         ...
 
     def threshold(self, d: float) -> float:
-        """Below what probability an action may be dropped in the next round; see ``Thresholded``."""
+        """Return the probability below which an action may be dropped in the next round; see ``Thresholded``."""
         ...
 
 
 class _Regrets(ABC):
-    """What the minimizers here keep: R(a), the sum of u(a) - <sigma, u>."""
+    """Base class that stores R(a), the sum of u(a) - <sigma, u>."""
 
     def __init__(self, actions: int) -> None:
         if isinstance(actions, bool) or not isinstance(actions, int) or actions < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -90,10 +90,10 @@ class _Regrets(ABC):
 class Hedge(_Regrets):
     """sigma(a) ~ exp(eta R(a)) with eta = sqrt(8 ln |A| / t) / span: the exponentially weighted forecaster.
 
-    ``span``: the largest minus the smallest utility an action can have. ``rounds``: if the number of rounds is known,
-    eta = sqrt(2 ln |A| / rounds) / span is used throughout, as in the proof of Theorem 1 of Brown, Kroer & Sandholm
-    (2017). Regret after T rounds is at most span sqrt(2 T ln |A|), without ``rounds`` span sqrt(ln |A| / 8) more
-    (Cesa-Bianchi & Lugosi 2006, Theorem 2.3).
+    ``span``: the largest minus the smallest utility of an action. ``rounds``: if the number of rounds is known, eta =
+    sqrt(2 ln |A| / rounds) / span throughout, as in the proof of Theorem 1 of Brown, Kroer & Sandholm (2017). Regret
+    after T rounds is at most span sqrt(2 T ln |A|); without ``rounds``, span sqrt(ln |A| / 8) more (Cesa-Bianchi &
+    Lugosi 2006, Theorem 2.3).
     """
 
     def __init__(self, actions: int, span: float, rounds: int | None = None) -> None:
@@ -105,17 +105,17 @@ class Hedge(_Regrets):
         self._span, self._planned = span, rounds
 
     def strategy(self) -> Floats:
-        """As ``OnlineMinimizer``; safe for regrets of any size."""
+        """As ``OnlineMinimizer``; does not overflow for regrets of any size."""
         log_actions = np.log(self.actions)
         if self._planned is None:
             eta = np.sqrt(8.0 * log_actions / max(self.rounds, 1)) / self._span
         else:
             eta = np.sqrt(2.0 * log_actions / self._planned) / self._span
-        likely = np.exp(eta * (self.regrets - self.regrets.max()))
-        return likely / likely.sum()
+        weights = np.exp(eta * (self.regrets - self.regrets.max()))
+        return weights / weights.sum()
 
     def threshold(self, d: float) -> float:
-        """d sqrt(ln |A|) / (sqrt(2) |A|^2 sqrt(t)): Theorem 1, C = 1 + d."""
+        """Return d sqrt(ln |A|) / (sqrt(2) |A|^2 sqrt(t)): Theorem 1, C = 1 + d."""
         return float(hedge_threshold(self.actions, d)) / np.sqrt(self.rounds + 1.0)
 
 
@@ -130,16 +130,16 @@ class RegretMatching(_Regrets):
         return matched(self.regrets)
 
     def threshold(self, d: float) -> float:
-        """(C^2 - 1) / (2 C |A|^2 sqrt(t)): Theorem 2, C = 1 + d."""
+        """Return (C^2 - 1) / (2 C |A|^2 sqrt(t)): Theorem 2, C = 1 + d."""
         return float(matching_threshold(self.actions, d)) / np.sqrt(self.rounds + 1.0)
 
 
 class Thresholded:
     """Any minimizer with dynamic thresholding (Brown, Kroer & Sandholm 2017, section 3).
 
-    An action that the minimizer would play with a probability below a threshold that falls like 1 / sqrt(t) is not
-    played, and the others by as much more. Regret is at most C = 1 + d times the minimizer's bound. ``threshold``: a
-    function of d and the round, counted from 1, if not the minimizer's own.
+    An action that the minimizer would play with a probability below a threshold is not played, and the others get its
+    probability in proportion to their own. The threshold falls like 1 / sqrt(t). Regret is at most C = 1 + d times the
+    minimizer's bound. ``threshold``: a function of d and the round, counted from 1, that replaces the minimizer's own.
     """
 
     def __init__(

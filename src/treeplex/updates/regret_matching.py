@@ -18,7 +18,7 @@ class RegretMatching(NamedTuple):
     predict: float = 0.0
 
     def discounts(self, iteration: Floats) -> tuple[Floats, Floats]:
-        """Nothing is forgotten."""
+        """Return ones: nothing is forgotten."""
         return np.ones_like(iteration), np.ones_like(iteration)
 
 
@@ -31,5 +31,5 @@ class RegretMatchingPlus(NamedTuple):
     predict: float = 0.0
 
     def discounts(self, iteration: Floats) -> tuple[Floats, Floats]:
-        """Negative regret is forgotten at once."""
+        """Return ones and zeros: negative regret is forgotten at once."""
         return np.ones_like(iteration), np.zeros_like(iteration)

@@ -1,16 +1,16 @@
-"""A rule: what one infoset learns from the values of its actions, as a function that every engine calls.
+"""A rule: how one infoset learns from the values of its actions, as a function that every engine calls.
 
     update(t, values, strategy, memory[, constants])
 
-``t``: the iteration, counted from 1. ``values`` [A]: counterfactual values of the actions, from the seat of the player
-who moves. ``strategy`` [A]: the strategy just played, to be overwritten by the next one. ``memory`` [rows, A]: numbers
-of the rule, kept between iterations. ``constants`` [C]: the same in every infoset. All float64 and contiguous.
+``t``: the iteration, counted from 1. ``values`` [A]: counterfactual values of the actions, for the player who moves.
+``strategy`` [A]: the strategy just played, to be overwritten by the next one. ``memory`` [rows, A]: numbers of the
+rule, which persist between iterations. ``constants`` [C]: the same in every infoset. All are float64 and contiguous.
 
-The function is written once, in Python, and is its own specification. On the CPU it is compiled into a C function that
-engines call by its address (``kernels.calls``), so that no engine is compiled anew for a rule. On a GPU it is compiled
+The function is written once, in Python, and is its own specification. On the CPU it is compiled into a C function
+that engines call by its address (``kernels.calls``), so no engine is recompiled for a rule. On a GPU it is compiled
 into the engine's kernels.
 
-Rules of the regret matching family are data instead (``updates.protocol``): engines inline them in loops of their own.
+Rules of the regret matching family are data instead (``updates.protocol``): engines inline them in their own loops.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Update = Callable[..., None]
 
 
 UNCOMPILED: Final = (NumbaError, UnsupportedBytecodeError)
-TOLERANCE: Final = 1e-6  # how far from one the probabilities of an infoset may add up
+TOLERANCE: Final = 1e-6  # largest deviation from one of the sum of an infoset's probabilities
 
 
 class Fixed(NamedTuple):
@@ -41,7 +41,7 @@ class Fixed(NamedTuple):
     numbers: tuple[float, ...]
 
     def __call__(self, payoff_range: float) -> tuple[float, ...]:
-        """The numbers themselves."""
+        """Return the numbers themselves."""
         return self.numbers
 
 
@@ -51,36 +51,36 @@ class InRanges(NamedTuple):
     numbers: tuple[float, ...]
 
     def __call__(self, payoff_range: float) -> tuple[float, ...]:
-        """The numbers, in the game's payoffs."""
+        """Return the numbers in the game's payoffs."""
         return tuple(number * payoff_range for number in self.numbers)
 
 
 def zero_memory(actions: int, rows: int, constants: Floats) -> Floats:
-    """[rows, A] Zeros: a rule that begins with nothing learned."""
+    """[rows, A] zeros: a rule that starts with nothing learned."""
     return np.zeros((rows, actions))
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule that is a function. ``minimizer`` makes one of a user's function; ``updates`` has the named ones."""
+    """A rule that is a function. ``minimizer`` makes one from a user's function; ``updates`` has the named ones."""
 
     name: str
     update: Update  # plain Python; may call functions compiled by Numba
     memory: int = 1  # rows of numbers per action
-    constants: Callable[[float], tuple[float, ...]] | None = None  # from the range of payoffs; None: takes none
+    constants: Callable[[float], tuple[float, ...]] | None = None  # takes the range of payoffs; None: no constants
     start: Callable[[int, int, Floats], Floats] = zero_memory  # (actions, rows, constants): memory before iteration 1
-    checked: bool = True  # is every index checked?
-    own: bool = False  # was it handed in by a user, so that it must be tried before it is trusted?
-    ranged: bool = False  # does its last row of memory begin with the range of payoffs below the infoset?
-    form: Any = None  # what engines know it by that have a loop of their own for it, with the same bits
+    checked: bool = True  # True: every index is checked
+    own: bool = False  # True: a user's rule, which must be tried before it is trusted
+    ranged: bool = False  # True: its last row of memory begins with the range of payoffs below the infoset
+    form: Any = None  # identifies the rule to engines that have their own loop for it, with the same bits
 
     def constants_of(self, payoff_range: float) -> Floats:
-        """[C] The constants in a game whose payoffs differ by at most ``payoff_range``."""
+        """[C] the constants in a game whose payoffs differ by at most ``payoff_range``."""
         return np.array(() if self.constants is None else self.constants(payoff_range), dtype=np.float64)
 
     @property
     def entry(self) -> Any:
-        """The rule as a C function, compiled when first asked for; its ``address`` is what engines are handed."""
+        """The rule as a C function, compiled on first use; engines receive its ``address``."""
         try:
             return compile_update(self.update, self.checked, self.constants is not None)
         except UNCOMPILED as error:
@@ -88,21 +88,21 @@ class Rule:
             raise ParameterError(f"The rule '{self.name}' is not one that Numba can compile: {cause}.") from error
 
     def call(self, payoff_range: float, widest: int) -> RuleCall:
-        """What kernels need to call it at infosets with at most ``widest`` actions."""
+        """Return the arguments with which kernels call it at infosets with at most ``widest`` actions."""
         constants, numbers = self.constants_of(payoff_range), np.zeros((2 + self.memory) * widest)
         address, rows = np.uint64(self.entry.address), np.uint64(self.memory)
         return RuleCall(address, rows, constants, np.full(3, -1, np.int64), numbers)
 
     def check(self, calls: Iterable[RuleCall], during: str) -> None:
-        """Raise the ``failure`` of the first of these that has one."""
+        """Raise the ``failure`` of the first of these calls that has one."""
         for call in calls:
             if call.failed[0] >= 0:
                 raise self.failure(call, during)
 
     def failure(self, call: RuleCall, during: str) -> ParameterError:
-        """The error of a call that has raised; the rule is called once more to learn the cause.
+        """Return the error of a call that has raised; the rule is called once more to find the cause.
 
-        ``during``: when it was, such as "in iterations 1 to 9".
+        ``during``: the time of the call, such as "in iterations 1 to 9".
         """
         _, t, actions = call.failed.tolist()
         rows = call.arguments[: (2 + self.memory) * actions].reshape(-1, actions)
@@ -118,10 +118,10 @@ class Rule:
             return ParameterError(
                 f"The rule '{self.name}' fails {during}: {type(error).__name__}: {brief(str(error))}."
             )
-        return ParameterError(f"The rule '{self.name}' fails {during}, with an error that does not come again.")
+        return ParameterError(f"The rule '{self.name}' fails {during}, with an error that does not occur again.")
 
     def without_ranges(self, where: str) -> None:
-        """Reject a rule that needs the ranges of payoffs below infosets; ``where``: what does not have them."""
+        """Reject a rule that needs the ranges of payoffs below infosets; ``where``: the games that do not have them."""
         if self.ranged:
             raise ParameterError(
                 f"The rule '{self.name}' needs the range of payoffs below each infoset, which {where} do not have; with"
@@ -129,11 +129,11 @@ class Rule:
             )
 
     def initial(self, actions: int, constants: Floats) -> Floats:
-        """[rows, A] The memory of an infoset before the first iteration."""
+        """[rows, A] the memory of an infoset before the first iteration."""
         return self.start(actions, self.memory, constants)
 
     def apply(self, t: float, values: Floats, strategy: Floats, memory: Floats, constants: Floats) -> None:
-        """Update one infoset by plain Python: the specification of every engine."""
+        """Update one infoset in plain Python: the specification of every engine."""
         arguments: tuple[Any, ...] = (t, values, strategy, memory)
         self.update(*arguments, *(() if self.constants is None else (constants,)))
 
@@ -143,13 +143,13 @@ def _compiled(rule: Rule) -> Any:
 
 
 def _cause(rule: Rule, error: Exception) -> str:
-    """What Numba says is wrong with the rule alone, without the stages of compilation it went through."""
+    """Return Numba's error about the rule itself, without the stages of compilation."""
     row = numba.float64[::1]
     more = () if rule.constants is None else (row,)
     try:
         _compiled(rule).compile((numba.float64, row, row, numba.float64[:, ::1], *more))
-    except (*UNCOMPILED, TypeError) as own:
-        error = own
+    except (*UNCOMPILED, TypeError) as inner:
+        error = inner
     noise = ("Failed in", "During:", "File ", "This error may", "Enable logging", "- Resolution", "@", "def ")
     lines = [line.strip() for line in str(error).splitlines()]
     text = " ".join([line for line in lines if line and not line.startswith(noise)][:2])

@@ -9,7 +9,7 @@ from treeplex.engines.boards.cpu.locked import is_locked
 from treeplex.kernels.calls import call_rule
 from treeplex.kernels.jit import callee
 from treeplex.updates.rule import TOLERANCE
-from treeplex.updates.rules import positive_sum, share_out
+from treeplex.updates.rules import normalise_span, positive_sum
 
 
 @callee
@@ -34,7 +34,7 @@ def call(
         for a in range(actions):
             own[a], own[actions + a] = values[a * width + h], strategy[a * width + h]
         begin, end = np.uint64(actions), np.uint64(2 * actions)
-        share_out(own, own, begin, end, None, positive_sum(own, begin, end, None))
+        normalise_span(own, own, begin, end, None, positive_sum(own, begin, end, None))
         for k in range(rows * actions):
             own[2 * actions + k] = memory[k * width + h]
         if call_rule(

@@ -30,7 +30,7 @@ from treeplex.engines.history.cpu.sums import pass_down_to, pass_to, reopen
 from treeplex.engines.history.cpu.walk import iterations
 from treeplex.engines.history.levels import Walked
 from treeplex.kernels.jit import Index, inlined, inlined_loop, kernel, uncounted_kernel
-from treeplex.updates.rules import positive, positive_sum, share_out
+from treeplex.updates.rules import normalise_span, positive, positive_sum
 
 OPEN, PRUNED, SEEN = 0, 1, 2  # states of a sequence; SEEN: pruned until this response, which has evaluated it
 
@@ -169,7 +169,7 @@ def _begin(player: WalkingPlayer, infoset: Index, pruning: Pruning, t: float, pa
             limit[q] = regret - drift
             strategy[q] = 0.0
     reopen(player, infoset)
-    share_out(regrets, strategy, begin, begin + np.uint64(width[infoset]), open_, total)
+    normalise_span(regrets, strategy, begin, begin + np.uint64(width[infoset]), open_, total)
 
 
 @uncounted_kernel
@@ -276,7 +276,7 @@ def _learn(player: WalkingPlayer, visited: Index, pruning: Pruning, t: float) ->
         begin = np.uint64(first[infoset])
         end = begin + np.uint64(width[infoset])
         total, negative = _learn_at(player, infoset, begin, end)
-        share_out(regrets, strategy, begin, end, open_, total)
+        normalise_span(regrets, strategy, begin, end, open_, total)
         if _has_cause(player, infoset, negative and total > 0.0, total, pruning, t):
             events[count] = infoset
             count += one

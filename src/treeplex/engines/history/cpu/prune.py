@@ -21,7 +21,7 @@ from treeplex.engines.history.cpu.sums import infosets_below, pass_to, reopen, u
 from treeplex.engines.history.cpu.walk import iterations
 from treeplex.engines.history.levels import Walked
 from treeplex.kernels.jit import Index, inlined, inlined_loop, kernel, uncounted_kernel
-from treeplex.updates.rules import positive, share_out
+from treeplex.updates.rules import normalise_span, positive
 
 
 @inlined_loop
@@ -272,7 +272,7 @@ def _learn(player: WalkingPlayer, visited: Index, pruning: Pruning, t: float) ->
             if not cause:
                 rules.next_strategy(player, infoset, t)
         else:
-            share_out(regrets, strategy, begin, end, open_, total)
+            normalise_span(regrets, strategy, begin, end, open_, total)
             cause = cause and _has_cause(player, infoset, negative and total > 0.0, pruning, t)
         if cause:
             events[count] = infoset

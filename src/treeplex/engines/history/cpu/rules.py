@@ -42,8 +42,8 @@ from treeplex.engines.history.arrays import (
 )
 from treeplex.kernels.jit import Index, inlined, inlined_loop
 from treeplex.updates.exponential import exp_below_zero
-from treeplex.updates.hedge import MATCHING, kept, step_size
-from treeplex.updates.rules import positive, positive_sum, share, share_out
+from treeplex.updates.hedge import MATCHING, cut_below, step_size
+from treeplex.updates.rules import normalise, normalise_span, positive, positive_sum
 
 
 def thresholds(rule: WalkRule) -> bool:
@@ -148,14 +148,14 @@ def choose(
         if kind != MATCHING:
             weight = exp_below_zero((sequences[s, REGRET] - best) * eta)
         else:
-            weight = share(positive(sequences[s, REGRET]), best, 1)
+            weight = normalise(positive(sequences[s, REGRET]), best, 1)
         play[s, STRATEGY] = weight
         total += weight
     least *= total
     total = 0.0
     for free in range(begin, end):
         s = np.uint64(open_[free])
-        play[s, STRATEGY] = kept(play[s, STRATEGY], least)
+        play[s, STRATEGY] = cut_below(play[s, STRATEGY], least)
         total += play[s, STRATEGY]
     for free in range(begin, end):
         play[np.uint64(open_[free]), STRATEGY] /= total
@@ -172,7 +172,7 @@ def next_strategy(player: WalkingPlayer, infoset: Index, t: float) -> None:
         choose(play, sequences, open_, begin, end, rule.kind, eta, least)
     else:
         total = positive_sum(sequences[:, REGRET], begin, end, open_)
-        share_out(sequences[:, REGRET], play[:, STRATEGY], begin, end, open_, total)
+        normalise_span(sequences[:, REGRET], play[:, STRATEGY], begin, end, open_, total)
 
 
 @inlined

@@ -11,7 +11,7 @@ from treeplex.arrays import Floats, Ints
 from treeplex.engines.public.arrays import NONE, GrowingStep, Nodes, Rows, Scratch
 from treeplex.games.protocol import TERMINAL
 from treeplex.kernels.jit import inlined, kernel
-from treeplex.updates.rules import floored, positive, share
+from treeplex.updates.rules import floored, normalise, positive
 
 
 @kernel
@@ -36,7 +36,7 @@ def match(first: int, following: Ints, regret: Floats, total: Floats, actions: i
     while c != NONE:
         at = np.uint64(c)
         for h in range(hands):
-            out[at, h] = share(positive(regret[at, h]), total[h], actions)
+            out[at, h] = normalise(positive(regret[at, h]), total[h], actions)
         c = following[at]
 
 
@@ -183,7 +183,7 @@ def recover(
         weight = 2.0 * (t + 1) / (iterations + 1)  # weights sum to the number of iterations
         step = GrowingStep(1.0, weight, True)
         for h in range(hands):
-            scratch.reach[player, 0, h] = share(enter[h], enter[h] + stay[h], 2)
+            scratch.reach[player, 0, h] = normalise(enter[h], enter[h] + stay[h], 2)
             scratch.reach[1 - player, 0, h] = heads[h] / iterations
         reach(nodes, rows.strategy, player, scratch.reach[player])
         learn(nodes, tables, rows, 1 - player, scratch, step)

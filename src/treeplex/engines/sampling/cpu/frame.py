@@ -21,7 +21,7 @@ from treeplex.engines.sampling.cpu.random import Counter, draw_move, uniform
 from treeplex.engines.sampling.tree import ACTOR_BITS, WIDTH_BITS, Longs
 from treeplex.kernels.calls import call_in_place
 from treeplex.kernels.jit import Index, inlined, inlined_loop, uncounted_kernel
-from treeplex.updates.rules import floored, positive_sum, share_out
+from treeplex.updates.rules import floored, normalise_span, positive_sum
 from treeplex.updates.turns import SIMULTANEOUS
 
 ANY_ACTOR: Final = np.uint64(2**ACTOR_BITS - 1)
@@ -48,7 +48,7 @@ def matched(regret: Floats, start: Index, width: Index, sigma: Floats, row: Inde
     """Apply regret matching, into ``sigma[row]``; return the sum of the positive regrets."""
     own = regret[start : start + width]
     total = positive_sum(own, ZERO, width, None)
-    share_out(own, sigma[row], ZERO, width, None, total)
+    normalise_span(own, sigma[row], ZERO, width, None, total)
     return total
 
 

@@ -31,7 +31,7 @@ from treeplex.kernels.calls import RuleCall, call_gathered, call_in_place
 from treeplex.kernels.jit import INLINED_LOOP, Index, callee, inlined_loop, specialised
 from treeplex.kernels.vectors import largest_stored
 from treeplex.updates.hedge import VARIANCE, step_size
-from treeplex.updates.rules import discounted, positive, share_out
+from treeplex.updates.rules import discounted, normalise_span, positive
 from treeplex.updates.storage import scale_16, whole_16
 
 
@@ -91,7 +91,7 @@ def _match_16(
     learner.scale[infoset] = unit
     for s in range(start, end):
         learner.regret[s] = whole_16(values[s], unit)
-    share_out(values, learner.strategy, start, end, None, total)
+    normalise_span(values, learner.strategy, start, end, None, total)
 
 
 def _hedge(
@@ -143,7 +143,7 @@ def _match(
         regret[s] = r
         strategy[s] = predicted
         total += predicted
-    share_out(strategy, strategy, start, end, None, total)
+    normalise_span(strategy, strategy, start, end, None, total)
 
 
 @specialised("rule", {HedgeRule: _hedge, RuleCall: _call}, jit_options=INLINED_LOOP)

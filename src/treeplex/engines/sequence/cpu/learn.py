@@ -29,7 +29,7 @@ from treeplex.engines.sequence.partition import SEPARATOR, Partition
 from treeplex.kernels.jit import INLINED_LOOP, callee, specialised
 from treeplex.kernels.threads.team import Worker, team_barrier
 from treeplex.updates.exponential import exp_all
-from treeplex.updates.hedge import kept
+from treeplex.updates.hedge import cut_below
 
 # --- walks -----------------------------------------------------------------------------------------------------------
 
@@ -63,7 +63,7 @@ def _top_down_hedge(run: InfosetRun, role: Bytes | None, learner: RuleLearner, r
             for s in range(start, end):
                 total += strategy[s]
             for s in range(start, end):
-                strategy[s] = kept(strategy[s], least * total)
+                strategy[s] = cut_below(strategy[s], least * total)
                 remaining += strategy[s]
             for s in range(start, end):
                 strategy[s] /= remaining

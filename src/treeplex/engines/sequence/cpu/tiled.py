@@ -74,7 +74,7 @@ class Weights(NamedTuple):
 
 @inlined_loop
 def share_out_lanes(weights: Numbers, base: Index, strategy: Numbers, head: Index, end: Index, total: Vector) -> None:
-    """Apply ``rules.share_out`` to the 16 infosets of a tile; weights of slice b are in slice b - ``base``."""
+    """``rules.normalise_span`` for the 16 infosets of a tile, whose slice b has its weights in slice b - ``base``."""
     zero, one, width = spread(0.0), spread(1.0), np.uint64(LANES)
     even, like = spread(1.0 / np.float64(end - head)), spread(strategy.dtype.type(0.0))
     for b in range(head, end):

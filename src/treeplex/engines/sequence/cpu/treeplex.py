@@ -10,7 +10,7 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.compile.treeplex import Treeplex
 from treeplex.kernels.jit import kernel
-from treeplex.updates.rules import positive_sum, share_out
+from treeplex.updates.rules import normalise_span, positive_sum
 
 
 @kernel
@@ -41,7 +41,7 @@ def normalise(treeplex: Treeplex, weights: Floats, strategy: Floats) -> None:
     start = np.uint64(first[0])
     for infoset in range(len(first) - 1):
         end = np.uint64(first[infoset + 1])
-        share_out(weights, strategy, start, end, None, positive_sum(weights, start, end, None))
+        normalise_span(weights, strategy, start, end, None, positive_sum(weights, start, end, None))
         start = end
 
 

@@ -36,7 +36,7 @@ from treeplex.engines.sequence.arrays import (
 )
 from treeplex.engines.sequence.reference.treeplex import best_response, realization_plan
 from treeplex.engines.sequence.rules import payoff_range
-from treeplex.updates.reference import shares
+from treeplex.updates.reference import normalise_sequences
 from treeplex.updates.rule import Rule
 from treeplex.updates.storage import largest_of
 
@@ -86,7 +86,7 @@ def learn(
         learner.strategy[1:] = predicted[1:]
         realization_plan(treeplex, learner.strategy, learner.plan)
         return
-    learner.strategy[:] = shares(predicted, first)
+    learner.strategy[:] = normalise_sequences(predicted, first)
     realization_plan(treeplex, learner.strategy, learner.plan)
 
 

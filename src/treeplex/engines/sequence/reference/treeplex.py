@@ -6,7 +6,7 @@ import numpy as np
 
 from treeplex.arrays import Floats
 from treeplex.compile.treeplex import Treeplex
-from treeplex.updates.reference import shares
+from treeplex.updates.reference import normalise_sequences
 
 
 def realization_plan(treeplex: Treeplex, strategy: Floats, plan: Floats) -> None:
@@ -25,7 +25,7 @@ def normalise(treeplex: Treeplex, weights: Floats, strategy: Floats) -> None:
 
     strategy(I, a) = x(I, a) / sum_b x(I, b), uniform where the sum is zero
     """
-    strategy[:] = shares(weights, treeplex.first)
+    strategy[:] = normalise_sequences(weights, treeplex.first)
 
 
 def best_response(treeplex: Treeplex, values: Floats, choice: Floats) -> None:
