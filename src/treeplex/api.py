@@ -12,7 +12,7 @@ from typing import Any
 from treeplex.algorithms.protocol import Algorithm, Execution
 from treeplex.algorithms.registry import ALGORITHMS, build
 from treeplex.cluster.batch import carry_out_batch, forecast_batch
-from treeplex.cluster.comparing import run_here, run_on_workers, uniform_nash_conv, wanted_runs
+from treeplex.cluster.comparing import planned_runs, run_here, run_on_workers, uniform_nash_conv
 from treeplex.cluster.place import carry_out
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.boards.game import HoldemGame
@@ -31,14 +31,14 @@ from treeplex.policies.merge import merge as merge_policies
 from treeplex.policies.policy import PolicySource
 from treeplex.problems.growing import DEFAULT_GROWTH_SECONDS, DEFAULT_SPOT_ALGORITHM
 from treeplex.problems.loading import Source, load, load_game
-from treeplex.runs.asking import DEFAULT_ALGORITHM, exploring, growing, resuming, solving
 from treeplex.runs.batch.jobs import jobs_of
 from treeplex.runs.batch.results import ResultRow
 from treeplex.runs.batch.run import Batch, BatchProgress, Forecast, is_batch, recorded
-from treeplex.runs.claim import claimed_for
-from treeplex.runs.claim import folder_of as path_of_folder
 from treeplex.runs.comparison import ACCURACIES, Comparison, accuracies_of, seeds_of
+from treeplex.runs.folder_lock import claimed_for
+from treeplex.runs.folder_lock import folder_of as path_of_folder
 from treeplex.runs.loop import Progress
+from treeplex.runs.requests import DEFAULT_ALGORITHM, exploring, growing, resuming, solving
 from treeplex.runs.schema import LIMITS, Options
 from treeplex.runs.solution import Solution
 
@@ -235,19 +235,19 @@ def compare(
     chosen, first = list(ALGORITHMS) if algorithms is None else list(dict.fromkeys(algorithms)), options.seed
     solvers = {name: build(name) for name in chosen}
     limits = Limits(seconds=seconds, iterations=iterations, nodes=nodes)
-    loaded, kept = load(game), None if out is None else path_of_folder(out, "out")
+    loaded, path = load(game), None if out is None else path_of_folder(out, "out")
     uniform = uniform_nash_conv(loaded)
     if not uniform > 0.0:
         raise ParameterError(f"The uniform policy of {loaded.name} is an equilibrium: there is nothing to compare.")
-    wanted = wanted_runs(solvers, range(first, first + count), replace(limits, nash_conv=targets[-1] * uniform))
+    planned = planned_runs(solvers, range(first, first + count), replace(limits, nash_conv=targets[-1] * uniform))
     purpose = {"game": loaded.name, "algorithms": chosen, "seed": first, "seeds": count, "accuracies": list(targets)}
     run = run_here if cluster is None else partial(run_on_workers, cluster)
-    with nullcontext() if kept is None else claimed_for(kept, "comparison", purpose) as folder:
-        runs, refused, interrupted = run(loaded, wanted, options, folder and folder.absolute(), watch)
-        found = Comparison(loaded.name, uniform, targets, tuple(runs), refused)
+    with nullcontext() if path is None else claimed_for(path, "comparison", purpose) as folder:
+        runs, refused, interrupted = run(loaded, planned, options, folder and folder.absolute(), watch)
+        comparison = Comparison(loaded.name, uniform, targets, tuple(runs), refused)
         if folder is not None and not interrupted:
-            found.save(folder)
-    return found
+            comparison.save(folder)
+    return comparison
 
 
 def batch(

@@ -35,10 +35,10 @@ from treeplex.games.random_tree import RandomTree
 from treeplex.problems.games import GameProblem
 from treeplex.runs import Limits, Options, Progress
 from treeplex.runs import checkpoint as checkpoints
-from treeplex.runs.asking import solving
 from treeplex.runs.log import LogRow
 from treeplex.runs.loop import run
 from treeplex.runs.request import Request
+from treeplex.runs.requests import solving
 from treeplex.runs.solve import execute
 from treeplex.updates import Discounted, PredictivePlus, RegretMatching, RegretMatchingPlus
 from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS

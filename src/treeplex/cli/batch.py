@@ -43,7 +43,7 @@ def batch(
     dry_run: DryRun = False,
     workers: Workers = 0,
     retries: Retries = api.DEFAULT_RETRIES,
-    given: Annotated[Values, (OUT, *named("cluster", "checkpoint_seconds"))],
+    values: Annotated[Values, (OUT, *named("cluster", "checkpoint_seconds"))],
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -51,44 +51,44 @@ def batch(
     if dry_run:
         with working("estimating") as more:
             forecast = api.forecast(
-                jobs, cluster=given["cluster"], workers=workers, watch=lambda n: more(f"estimating: job {n:,}")
+                jobs, cluster=values["cluster"], workers=workers, watch=lambda n: more(f"estimating: job {n:,}")
             )
         _foretell(forecast, as_json)
         return
-    if given["out"] is None:
+    if values["out"] is None:
         raise ParameterError("Give --out FOLDER: the folder for results and runs.")
     with Bar() as bar:
-        found = api.batch(
+        result = api.batch(
             jobs,
-            **given,
+            **values,
             workers=workers,
             retries=retries,
             watch=bar.watch,
             answer=_print if as_json else None,
         )
-    raise finished(found, as_json)
+    raise finished(result, as_json)
 
 
 def resumed(folder: Path, cluster: str | None, checkpoint_seconds: float, as_json: bool) -> typer.Exit:
     """Go on with the batch in a folder; returns the exit code to raise."""
     with Bar() as bar:
-        found = api.resume_batch(
+        result = api.resume_batch(
             folder,
             cluster=cluster,
             checkpoint_seconds=checkpoint_seconds,
             watch=bar.watch,
             answer=_print if as_json else None,
         )
-    return finished(found, as_json)
+    return finished(result, as_json)
 
 
-def finished(found: Batch, as_json: bool) -> typer.Exit:
+def finished(result: Batch, as_json: bool) -> typer.Exit:
     """Tell what came of a batch; returns the exit code to raise."""
     if as_json:
-        print_json(found.summary())
+        print_json(result.summary())
     else:
-        _describe(found)
-    return typer.Exit(SOLVED if found.whole else UNFINISHED)
+        _describe(result)
+    return typer.Exit(SOLVED if result.whole else UNFINISHED)
 
 
 class Bar(LiveLine):
@@ -99,54 +99,54 @@ class Bar(LiveLine):
             "estimating", TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn()
         )
 
-    def watch(self, moment: BatchProgress) -> None:
+    def watch(self, progress: BatchProgress) -> None:
         """What ``batch`` calls."""
-        words = f"{moment.running} running" + (f", {moment.failed} failed" if moment.failed else "")
+        words = f"{progress.running} running" + (f", {progress.failed} failed" if progress.failed else "")
         if self._bar:
-            self._bar.update(self._task, description=words, completed=moment.done, total=moment.total)
+            self._bar.update(self._task, description=words, completed=progress.done, total=progress.total)
         elif self.is_due():
-            say(f"{moment.done:,} of {moment.total:,} jobs done, {words}")
+            say(f"{progress.done:,} of {progress.total:,} jobs done, {words}")
 
 
 def _print(row: ResultRow) -> None:
     print_json(row._asdict())
 
 
-def _describe(found: Batch) -> None:
-    cut = ", interrupted: the same command goes on" if found.interrupted else ""
-    solved = len(found.rows) - len(found.failed)
-    tell(f"{solved:,} of {len(found.jobs):,} jobs done in {duration(found.seconds)}{cut}")
-    if found.missed:
-        tell(f"{len(found.missed):,} ended before their target: {_listed(found.missed)}")
-    if found.failed:
-        rows = [[row.id, row.error] for row in found.rows if row.error][:SHOWN]
+def _describe(result: Batch) -> None:
+    cut = ", interrupted: the same command goes on" if result.interrupted else ""
+    solved = len(result.rows) - len(result.failed)
+    tell(f"{solved:,} of {len(result.jobs):,} jobs done in {duration(result.seconds)}{cut}")
+    if result.missed:
+        tell(f"{len(result.missed):,} ended before their target: {_listed(result.missed)}")
+    if result.failed:
+        rows = [[row.id, row.error] for row in result.rows if row.error][:SHOWN]
         print_table(["failed", "because"], rows)
-        say(f"logs: {found.folder / LOGS}")
-    say(f"results: {found.summary()['results']} (any Parquet reader), runs: {found.folder / 'runs'}")
+        say(f"logs: {result.folder / LOGS}")
+    say(f"results: {result.summary()['results']} (any Parquet reader), runs: {result.folder / 'runs'}")
 
 
 def _listed(names: list[str]) -> str:
     return ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
 
 
-def _foretell(told: Forecast, as_json: bool) -> None:
+def _foretell(forecast: Forecast, as_json: bool) -> None:
     if as_json:
-        for record in told.records():
+        for record in forecast.records():
             print_json(record)
-        print_json(told.summary())
+        print_json(forecast.summary())
         return
     rows = [
         [one["id"], one["game"], byte_count(one["bytes"]), str(one["threads"]), _seconds(one["seconds_estimated"])]
-        for one in told.records()
+        for one in forecast.records()
     ]
     left = len(rows) - SHOWN
     shown = [*rows[:SHOWN], *([[f"... {left:,} more", "", "", "", ""]] if left > 0 else [])]
     print_table(["job", "game", "memory", "threads", "time, a guess"], shown, right=(2, 3, 4))
-    fields = told.summary()
-    where = f"{told.cores} processors of {told.machines} machine{'s' * (told.machines > 1)}"
+    fields = forecast.summary()
+    where = f"{forecast.cores} processors of {forecast.machines} machine{'s' * (forecast.machines > 1)}"
     tell(
         f"{fields['jobs']:,} jobs, the largest of {byte_count(fields['bytes_largest'])}; on {where}:"
-        f" {_seconds(told.seconds)}"
+        f" {_seconds(forecast.seconds)}"
     )
     if fields["jobs_without_estimate"]:
         say("how long a game takes to a target NashConv is not known before; a limit of seconds bounds it")

@@ -21,8 +21,8 @@ from treeplex.plots.plot import plot_convergence
 from treeplex.problems import kinds
 from treeplex.problems.exploring import DEFAULT_SECONDS
 from treeplex.runs import Solution
-from treeplex.runs.asking import solving
-from treeplex.runs.claim import claimed_for
+from treeplex.runs.folder_lock import claimed_for
+from treeplex.runs.requests import solving
 from treeplex.runs.schema import BIG_BLIND, LIMITS, Options, named
 from treeplex.runs.solve import execute
 from treeplex.runs.status import INTERRUPTED, SENTENCES
@@ -55,7 +55,7 @@ def compare(
     *,
     game: GameName,
     algorithms: Algorithms = None,
-    given: Annotated[Values, OPTIONS],
+    values: Annotated[Values, OPTIONS],
     every: All = False,
     seeds: Seeds = None,
     accuracies: Accuracies = None,
@@ -72,19 +72,19 @@ def compare(
     for algorithm in algorithms or ():
         build(algorithm)
     if every or seeds is not None or accuracies is not None:
-        tabulate(game, algorithms, seeds or 1, accuracies, given, as_json)
-    elif given.pop("cluster") is not None:
+        tabulate(game, algorithms, seeds or 1, accuracies, values, as_json)
+    elif values.pop("cluster") is not None:
         raise ParameterError("The option --cluster is for tables: give --seeds, --accuracies or --all, too.")
     else:
-        side_by_side(game, algorithms or [], given, as_json)
+        side_by_side(game, algorithms or [], values, as_json)
 
 
-def side_by_side(game: str, algorithms: list[str], given: Values, as_json: bool) -> None:
+def side_by_side(game: str, algorithms: list[str], values: Values, as_json: bool) -> None:
     """Each to the same limits, and a plot of all."""
-    asked, out = Options(**given), given["out"]
+    shared, out = Options(**values), values["out"]
     problem = loaded(lambda source, report: kinds.solving(source, report=report), game)
     default = replace(problem.default_limits(ends=False), seconds=DEFAULT_SECONDS)
-    limits = asked.limits(problem.pot).otherwise(default)
+    limits = shared.limits(problem.pot).otherwise(default)
     solutions: dict[str, Solution] = {}
 
     def run(label: str, algorithm: str, folder: Path) -> Solution:
@@ -96,12 +96,12 @@ def side_by_side(game: str, algorithms: list[str], given: Values, as_json: bool)
 
         exact = build(algorithm).ends  # and supports no limit on iterations and nodes: these are for the others
         own = replace(limits, iterations=None, nodes=None) if exact else limits
-        options: Values = {**given, "exploitability": None, **asdict(own), "out": folder}
+        options: Values = {**values, "exploitability": None, **asdict(own), "out": folder}
         request = solving(problem.game, algorithm, **options)
         with ProgressLine(f"{problem.name}, {label}", own, problem.pot) as line:
             return execute(request.watched_by(watch=line.watch, answer=answer))
 
-    purpose = {"game": problem.name, "algorithms": algorithms, "seed": asked.seed}
+    purpose = {"game": problem.name, "algorithms": algorithms, "seed": shared.seed}
     with (
         answering() as interruption,
         nullcontext(out) if out else new_folder(f"{problem.name.replace(' ', '')}-compare") as free,

@@ -34,11 +34,11 @@ def convert(
     """Spots and ranges to and from the formats of other programs; - reads stdin. What is lost on the way is told."""
     named(to)
     check_new(out, force=force)
-    found = _read(spot, source)
-    if found.ranges is None and (not found.partial or FORMATS[to].write is not None):
-        found = spot.completed(found)
-    made = write(found, to)
-    notes = [*found.told(), *made.notes]
+    content = _read(spot, source)
+    if content.ranges is None and (not content.partial or FORMATS[to].write is not None):
+        content = spot.completed(content)
+    made = write(content, to)
+    notes = [*content.told(), *made.notes]
     if out is not None:
         replace_text(out, made.text)
     if as_json:

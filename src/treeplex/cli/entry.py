@@ -61,11 +61,11 @@ def _streams() -> None:
     while (free := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass  # a stream that was closed before we started would be the next file that is opened
     os.close(free)
-    given: Any = sys.stdout  # None if it was closed
-    if given is None:
+    stdout: Any = sys.stdout  # None if it was closed
+    if stdout is None:
         sys.stdout = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), "utf-8")
     else:
-        given.reconfigure(errors="replace")
+        stdout.reconfigure(errors="replace")
     forgiving: Any = io.BufferedWriter(cast(Any, _Forgiving(2, "w", closefd=False)))
     encoding = getattr(sys.stderr, "encoding", "utf-8")
     sys.stderr = io.TextIOWrapper(forgiving, encoding, errors="replace", line_buffering=True)

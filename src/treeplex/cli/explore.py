@@ -10,7 +10,7 @@ from treeplex.algorithms.explore import RESPONSES
 from treeplex.cli.answer import Screen, exit_code, follow
 from treeplex.cli.options import AsJson, Force, GameName, Quiet, To, Values, grouped
 from treeplex.cli.output import check_new, check_policy_file, say
-from treeplex.runs.asking import exploring
+from treeplex.runs.requests import exploring
 from treeplex.runs.schema import EXPLORE
 from treeplex.system import answering
 
@@ -23,7 +23,7 @@ def explore(
     *,
     game: GameName,
     algorithm: Algorithm = "pure-mccfr",
-    given: Annotated[Values, EXPLORE],
+    values: Annotated[Values, EXPLORE],
     responses: Responses = RESPONSES,
     to: To = None,
     force: Force = False,
@@ -33,8 +33,8 @@ def explore(
     """Sample a game from its rules, without compiling it; quality is estimated. Default limit: 60 seconds."""
     check_policy_file(to)
     check_new(to, force=force)
-    request = exploring(game, algorithm, responses=responses, **given)
-    screen = Screen(given["out"], as_json, more={"file": str(to)} if to else {})
+    request = exploring(game, algorithm, responses=responses, **values)
+    screen = Screen(values["out"], as_json, more={"file": str(to)} if to else {})
     with answering():  # what was learned goes to the file, too, if a signal ends the run
         solution = follow(request, screen)
         if to is not None:

@@ -19,7 +19,7 @@ from treeplex.problems.loading import load_game
 
 Efg = Annotated[Path | None, typer.Option("--efg", help="Save the game here in Gambit's .efg format.")]
 Compiled = Annotated[Path | None, typer.Option("--compiled", help="Save the compiled game here (.safetensors).")]
-Given = Annotated[
+PolicyFile = Annotated[
     Path | None, typer.Option("--policy", help="A policy for the game, Parquet or JSON; uniform if left out.")
 ]
 
@@ -28,7 +28,7 @@ def export(
     game: GameName,
     efg: Efg = None,
     compiled: Compiled = None,
-    policy: Given = None,
+    policy: PolicyFile = None,
     to: To = None,
     force: Force = False,
     as_json: AsJson = False,

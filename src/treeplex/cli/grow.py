@@ -11,7 +11,7 @@ from treeplex.cli.solve import run
 from treeplex.games.holdem.candidates import BETS, RAISES
 from treeplex.growth.options import Growth
 from treeplex.problems.growing import usual_algorithm
-from treeplex.runs.asking import growing
+from treeplex.runs.requests import growing
 from treeplex.runs.schema import GROW, with_unit
 
 Method = Annotated[str, typer.Option(help="How a size is added: by a recovery game or by regret transfer.")]
@@ -73,7 +73,7 @@ Remove = Annotated[
 def grow(
     *,
     game: GameName,
-    given: Annotated[Values, with_unit(GROW)],
+    values: Annotated[Values, with_unit(GROW)],
     method: Method = "recovery",
     factor: Factor = 0.0,
     every: Every = 0,
@@ -97,6 +97,6 @@ def grow(
     Default limit: ten seconds.
     """
     choice = (bets, raises, street, by_class)
-    asked = usual_algorithm(game) if algorithm is None else algorithm
-    growth = Growth(method, factor, every, estimate, discount, asked, archive, remove, per_check, *choice)
-    raise run(growing(game, growth=growth, **given), no_save, show, as_json)
+    name = usual_algorithm(game) if algorithm is None else algorithm
+    growth = Growth(method, factor, every, estimate, discount, name, archive, remove, per_check, *choice)
+    raise run(growing(game, growth=growth, **values), no_save, show, as_json)

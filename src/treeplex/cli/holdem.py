@@ -29,8 +29,8 @@ from treeplex.plots.grid import plot_grid, print_grid
 from treeplex.poker.solving import open_run
 from treeplex.poker.views.node import Row
 from treeplex.poker.views.view import View
-from treeplex.runs.asking import solving
 from treeplex.runs.progress import duration
+from treeplex.runs.requests import solving
 from treeplex.runs.schema import SOLVE, with_unit
 from treeplex.updates.storage import STORAGES
 
@@ -57,7 +57,7 @@ def solve(
     *,
     spot: SpotOptions,
     algorithm: Algorithm = None,
-    given: Annotated[Values, with_unit(SOLVE)],
+    values: Annotated[Values, with_unit(SOLVE)],
     lock: Locks = None,
     no_save: NoSave = False,
     quiet: Quiet = False,
@@ -66,7 +66,7 @@ def solve(
     """Solve a spot and prove how close the answer is. Default target: 0.5% of the pot. Ctrl-C keeps the results."""
     source, locks = spot.read(), () if lock is None else make_locks(read_file(lock, "file of locks"))
     with console.status("building the tree", spinner="dots"):
-        request = solving(source, algorithm, locks=locks, **given)
+        request = solving(source, algorithm, locks=locks, **values)
     raise run(request, no_save, 0, as_json)
 
 

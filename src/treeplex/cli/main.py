@@ -85,9 +85,9 @@ def _usage_message(error: Any) -> str | None:
     if type(error).__name__ == "NoArgsIsHelpError":
         error.show()
         return ""
-    said = " ".join(str(error.format_message()).split()).rstrip(".").replace("Value error, ", "")
+    text = " ".join(str(error.format_message()).split()).rstrip(".").replace("Value error, ", "")
     path = getattr(getattr(error, "ctx", None), "command_path", "treeplex")
-    return f"{said}. See: {path} --help."
+    return f"{text}. See: {path} --help."
 
 
 def _unloaded(error: Exception) -> None:

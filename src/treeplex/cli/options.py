@@ -14,7 +14,7 @@ import typer
 from treeplex.cli import complete
 from treeplex.cli.output import console
 from treeplex.errors import quoted
-from treeplex.runs.claim import folder_of
+from treeplex.runs.folder_lock import folder_of
 from treeplex.runs.schema import LIMIT, Field
 
 

@@ -10,8 +10,8 @@ from rich.progress import Progress, ProgressColumn, SpinnerColumn, TextColumn, T
 
 from treeplex.cli.output import EVERY, console, say
 from treeplex.limits import Limits
-from treeplex.runs.loop import Progress as Moment
-from treeplex.runs.progress import told
+from treeplex.runs.loop import Progress as RunProgress
+from treeplex.runs.progress import progress_line
 
 
 class LiveLine:
@@ -52,13 +52,13 @@ class ProgressLine(LiveLine):
         super().__init__(f"{title}: starting", SpinnerColumn(), TextColumn("{task.description}", markup=False))
         self._title, self._limits, self._pot = title, limits, pot
 
-    def watch(self, moment: Moment) -> None:
+    def watch(self, progress: RunProgress) -> None:
         """What the run loop calls; whatever cannot be shown does not end a run."""
         with suppress(Exception):
             if self._bar:
-                self._bar.update(self._task, description=self._line(moment))
-            elif self.is_due(now=moment.compiling == 1):
-                say(self._line(moment))
+                self._bar.update(self._task, description=self._line(progress))
+            elif self.is_due(now=progress.compiling == 1):
+                say(self._line(progress))
 
-    def _line(self, moment: Moment) -> str:
-        return told(self._title, moment, self._limits, self._pot)
+    def _line(self, progress: RunProgress) -> str:
+        return progress_line(self._title, progress, self._limits, self._pot)

@@ -41,7 +41,7 @@ def report(
     check_files(force=force, csv=csv, parquet=parquet, html=html)
     lines = line or [""]
     with working("opening runs") as more:
-        found = gather(
+        result = gather(
             runs,
             lines,
             hands=hand,
@@ -52,17 +52,17 @@ def report(
             watch=more,
         )
     if as_json:
-        print_json(found.summary())
+        print_json(result.summary())
     else:
-        _print(found)
-    if not found.rows:
+        _print(result)
+    if not result.rows:
         say("no board of these runs has all of the words asked for")
     if csv is not None:
-        replace_text(csv, found.to_csv())
+        replace_text(csv, result.to_csv())
     if parquet is not None:
-        write_parquet(found.to_arrow(), parquet)
+        write_parquet(result.to_arrow(), parquet)
     if html is not None:
-        replace_text(html, page(found, f"{', '.join(each or 'root' for each in lines)}: {len(found.rows)} rows"))
+        replace_text(html, page(result, f"{', '.join(each or 'root' for each in lines)}: {len(result.rows)} rows"))
     if not as_json:
         say(*(f"saved {path}" for path in (csv, parquet, html) if path is not None))
 
@@ -71,15 +71,15 @@ def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-def _print(found: Report) -> None:
+def _print(result: Report) -> None:
     """A table: nodes, then averages."""
-    actions = list(dict.fromkeys(action for row in found.rows for action in row.actions))
-    several = len({row.run for row in found.rows}) > 1
+    actions = list(dict.fromkeys(action for row in result.rows for action in row.actions))
+    several = len({row.run for row in result.rows}) > 1
     columns = [*(["run"] if several else []), "board", "line", "hands", "often"]
     texts = len(columns) - 1
     columns += [f"{player} {name}" for player in PLAYERS for name in ("EV", "equity", "realised")]
     columns += [f"{action} (EV)" for action in actions]
-    rows = [_cells(row, actions, several) for row in (*found.rows, *found.averages)]
+    rows = [_cells(row, actions, several) for row in (*result.rows, *result.averages)]
     print_table(columns, rows, right=range(texts, len(columns)))
 
 

@@ -11,7 +11,7 @@ from treeplex.cli import SOLVED, UNFINISHED
 from treeplex.cli.options import FOLDER, AsJson
 from treeplex.cli.output import console, print_json, print_table, say
 from treeplex.papers import REPRODUCTIONS
-from treeplex.runs.claim import claimed_for
+from treeplex.runs.folder_lock import claimed_for
 from treeplex.spec import unknown
 
 Identity = Annotated[

@@ -18,7 +18,7 @@ from treeplex.games.holdem.files import read_file
 from treeplex.games.holdem.money import percent_of_pot
 from treeplex.games.holdem.spot import PLAYERS, Spot
 from treeplex.poker.sizes.problem import ACCURACY, GAP, SizeOptions
-from treeplex.runs.asking import choosing_sizes
+from treeplex.runs.requests import choosing_sizes
 from treeplex.runs.schema import SIZES
 from treeplex.system import answering
 
@@ -40,11 +40,11 @@ class ManySpots(SpotOptions):
     def read_all(self) -> list[Spot]:
         """All spots, with what options say replaced in each."""
         named = [part for name in self.spot or [] for part in _parts(name)] or [None]
-        given: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(SpotOptions)}
+        options: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(SpotOptions)}
         made: list[Spot] = []
         for name in named:
-            given["spot"] = name
-            made.append(SpotOptions(**given).read())
+            options["spot"] = name
+            made.append(SpotOptions(**options).read())
         return made
 
 
@@ -70,7 +70,7 @@ def sizes(
     ] = False,
     accuracy: Annotated[str, typer.Option(help="How wide intervals of values may be.")] = f"{ACCURACY}%pot",
     gap: Annotated[str, typer.Option(help="No other menu may be better by more than this.")] = f"{GAP}%pot",
-    given: Annotated[Values, SIZES],
+    values: Annotated[Values, SIZES],
     png: Annotated[Path | None, typer.Option(help="Save a picture.")] = None,
     parquet: Annotated[Path | None, typer.Option(help="Save a table with one row per spot and size.")] = None,
     force: Force = False,
@@ -92,9 +92,9 @@ def sizes(
         accuracy=percent_of_pot("option --accuracy", accuracy),
         gap=percent_of_pot("option --gap", gap),
     )
-    request = choosing_sizes(spot.read_all(), question, **given)
+    request = choosing_sizes(spot.read_all(), question, **values)
     with answering():  # pictures and tables are saved, too, if a signal ends the run
-        solution = follow(request, Screen(given["out"], as_json))
+        solution = follow(request, Screen(values["out"], as_json))
         if png is not None:
             solution.plot(png)
         if parquet is not None:

@@ -14,8 +14,8 @@ from treeplex.cli import complete, options
 from treeplex.cli.answer import Screen, exit_code, follow
 from treeplex.cli.output import loaded, new_folder
 from treeplex.errors import ParameterError
-from treeplex.runs.asking import DEFAULT_ALGORITHM, resuming, solving
 from treeplex.runs.request import Request
+from treeplex.runs.requests import DEFAULT_ALGORITHM, resuming, solving
 from treeplex.runs.schema import LIMITS, RESUME, SOLVE, with_unit
 
 Algorithm = Annotated[
@@ -41,7 +41,7 @@ def solve(
     game: options.GameName,
     algorithm: Algorithm = None,
     traversal: Traversal = None,
-    given: Annotated[options.Values, with_unit(SOLVE)],
+    values: Annotated[options.Values, with_unit(SOLVE)],
     no_save: options.NoSave = False,
     show: options.Show = 3,
     quiet: options.Quiet = False,
@@ -50,7 +50,7 @@ def solve(
     """Find an equilibrium and prove how close it is. Default target: NashConv 0.001. Ctrl-C keeps the results."""
     if traversal is not None:
         algorithm = with_traversal(algorithm or "cfr+", traversal)
-    request = loaded(lambda source, report: solving(source, algorithm, report=report, **given), game)
+    request = loaded(lambda source, report: solving(source, algorithm, report=report, **values), game)
     raise run(request, no_save, show, as_json)
 
 
@@ -70,17 +70,17 @@ def _folder(request: Request, no_save: bool) -> AbstractContextManager[Any]:
 def resume(
     *,
     folder: options.Folder,
-    given: Annotated[options.Values, with_unit(RESUME)],
+    values: Annotated[options.Values, with_unit(RESUME)],
     show: options.Show = 3,
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Continue any run that was stopped or killed, or a batch. Default limits: those it had."""
     if api.is_batch(folder):
-        if any(given[each.name] is not None for each in LIMITS):
+        if any(values[each.name] is not None for each in LIMITS):
             raise ParameterError("The jobs of a batch have limits of their own: run it again with other jobs.")
         from treeplex.cli.batch import resumed  # noqa: PLC0415 - seldom needed
 
-        raise resumed(folder, given["cluster"], given["checkpoint_seconds"], as_json)
-    request = resuming(folder, **given)
+        raise resumed(folder, values["cluster"], values["checkpoint_seconds"], as_json)
+    request = resuming(folder, **values)
     raise exit_code(request.limits, follow(request, Screen(folder, as_json, show)))

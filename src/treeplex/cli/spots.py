@@ -46,16 +46,16 @@ class SpotOptions:
 
     def read(self) -> Spot:
         """The spot; what an option says replaces what the file says, and nothing else. Notes go to stderr."""
-        found = self.completed(Imported({}, partial=True) if self.spot is None else import_spot(self.spot))
-        say(*(f"note: {note}" for note in found.told()))
-        return found.spot
+        content = self.completed(Imported({}, partial=True) if self.spot is None else import_spot(self.spot))
+        say(*(f"note: {note}" for note in content.told()))
+        return content.spot
 
-    def completed(self, found: Imported) -> Imported:
+    def completed(self, content: Imported) -> Imported:
         """What a file holds, with the options in place of its fields."""
-        fields: Any = found.fields
-        given = {key: getattr(self, option) for key, option in (SPOT_FIELDS | MORE_FIELDS).items()}
-        named: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
-        if not found.partial:
+        fields: Any = content.fields
+        values = {key: getattr(self, option) for key, option in (SPOT_FIELDS | MORE_FIELDS).items()}
+        named: dict[str, Any] = {key: value for key, value in values.items() if value is not None}
+        if not content.partial:
             make_spot(fields, f"The spot {quoted(self.spot)}")  # a wrong file is refused for itself
         elif missing := [option for key, option in SPOT_FIELDS.items() if key not in {**fields, **named}]:
             raise ParameterError(
@@ -65,4 +65,4 @@ class SpotOptions:
             )
         if self.bet is not None or self.raise_ is not None:
             named["sizes"] = changed_sizes(fields.get("sizes", default_sizes()), self.bet, self.raise_)
-        return replace(found, fields={**fields, **named}, partial=False)
+        return replace(content, fields={**fields, **named}, partial=False)

@@ -18,7 +18,7 @@ AUTO: Final = "auto"
 """The cluster that was started on this machine."""
 
 REACH: Final = 5.0  # seconds in which an address must answer; Ray itself would try for many minutes
-PATIENCE: Final = 60.0  # seconds in which every node must answer when a run begins
+NODE_SECONDS: Final = 60.0  # seconds in which every node must answer when a run begins
 
 
 class ClusterError(TreeplexError, RuntimeError):
@@ -72,14 +72,14 @@ def attached(cluster: str) -> Generator[ModuleType]:
 
 def nodes(module: ModuleType) -> list[ClusterNode]:
     """The machines that are there now."""
-    found: list[ClusterNode] = []
+    alive: list[ClusterNode] = []
     for record in module.nodes():
         if record["Alive"]:
             has = record["Resources"]
             host = str(record["NodeManagerHostname"])
             each = (has.get(name, 0.0) for name in ("CPU", "memory", "GPU"))
-            found.append(ClusterNode(str(record["NodeID"]), host, *each))
-    return found
+            alive.append(ClusterNode(str(record["NodeID"]), host, *each))
+    return alive
 
 
 def task(module: ModuleType, function: Callable[..., Any], **resources: Any) -> Callable[..., Any]:
@@ -97,17 +97,17 @@ def on_every_node(module: ModuleType, function: Callable[..., Any], *arguments: 
     Nodes that go in the meantime are left out: Ray lists a node for some seconds after it has gone.
     """
     strategy = importlib.import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
-    asked = {
+    calls = {
         node: task(module, function, num_cpus=0, scheduling_strategy=strategy(node.id, soft=False))(*arguments)
         for node in nodes(module)
     }
-    _, late = module.wait(list(asked.values()), num_returns=len(asked), timeout=PATIENCE)
+    _, late = module.wait(list(calls.values()), num_returns=len(calls), timeout=NODE_SECONDS)
     there = {node.id for node in nodes(module)}
-    asked = {node: reference for node, reference in asked.items() if node.id in there}
-    silent = next((node for node, reference in asked.items() if reference in late), None)
+    calls = {node: reference for node, reference in calls.items() if node.id in there}
+    silent = next((node for node, reference in calls.items() if reference in late), None)
     if silent is not None:
         raise ClusterError(f"The node {silent.host} does not answer; look at it with: ray status.")
-    return {node: _outcome(module, reference) for node, reference in asked.items()}
+    return {node: _outcome(module, reference) for node, reference in calls.items()}
 
 
 def check_versions(module: ModuleType) -> None:

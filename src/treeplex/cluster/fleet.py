@@ -63,10 +63,10 @@ class OnCluster(Algorithm[CompiledGame, Fleet]):
         """As ``Algorithm``: all streams at a time, as far as there are workers."""
         step = task(self.module, advanced, num_cpus=1, num_returns=2, max_retries=ATTEMPTS)
         key, began = game.fingerprint, time.perf_counter()
-        told = [step(self.name, key, [self.game], stream, state.iteration, iterations) for stream in state.streams]
-        counts = self._got([reference for _, reference in told])
+        results = [step(self.name, key, [self.game], stream, state.iteration, iterations) for stream in state.streams]
+        counts = self._got([reference for _, reference in results])
         entered, seconds = sum(count for count, _ in counts), sum(spent for _, spent in counts)
-        references = tuple(reference for reference, _ in told)
+        references = tuple(reference for reference, _ in results)
         return Fleet(references, entered, state.iteration + iterations, seconds, time.perf_counter() - began)
 
     def work(self, game: CompiledGame, state: Fleet) -> Work:
@@ -95,12 +95,14 @@ class OnCluster(Algorithm[CompiledGame, Fleet]):
         """The streams as arrays of this machine, which nobody may write to."""
         return Streams(tuple(self._got(list(state.streams))), state.iteration)
 
-    def brought_home(self, solution: Solution) -> Solution:
+    def detached(self, solution: Solution) -> Solution:
         """The same answer without a cluster behind it."""
         state = copied(self.fetched_state(solution.state))
         point = solution.checkpoint
-        kept = None if point is None else point._replace(state=state)
-        return replace(solution, solver=self.member, outcome=solution.outcome._replace(state=state), checkpoint=kept)
+        checkpoint = None if point is None else point._replace(state=state)
+        return replace(
+            solution, solver=self.member, outcome=solution.outcome._replace(state=state), checkpoint=checkpoint
+        )
 
     def _sent(self, game: CompiledGame, state: Streams) -> Fleet:
         """In the object store; no iteration is made, but workers get the game and load kernels, before time counts."""
@@ -111,9 +113,9 @@ class OnCluster(Algorithm[CompiledGame, Fleet]):
         try:
             return self.module.get(references)
         except self.module.exceptions.RayError as error:
-            found = cause(error)
-            if isinstance(found, TreeplexError):
-                raise found from error
+            original = cause(error)
+            if isinstance(original, TreeplexError):
+                raise original from error
             words = " ".join(str(error).split())[:150]
             raise ClusterError(
                 f"The cluster lost streams of the run, and cannot compute them again ({words}); the run can be"

@@ -26,4 +26,4 @@ def carry_out(request: Request) -> Solution:
         options = replace(options, backend=CPU if options.backend == AUTO else options.backend)
         solution = execute(replace(request, choice=choice, options=options, cutting=how))
         solver = solution.solver
-        return replace(solver.brought_home(solution), request=request) if isinstance(solver, OnCluster) else solution
+        return replace(solver.detached(solution), request=request) if isinstance(solver, OnCluster) else solution

@@ -22,7 +22,7 @@ from treeplex.cluster.connect import nodes
 from treeplex.engines.sharded.session import Cutting
 from treeplex.engines.sharded.shards import Given, LostError, Order, OutOfStepError, Stamp, payload
 from treeplex.errors import Note, ParameterError, TreeplexError, quoted, within
-from treeplex.runs.transport import Keeper
+from treeplex.runs.transport import ShardProxy
 from treeplex.version import __version__
 
 PLACING: Final = 120.0
@@ -73,14 +73,16 @@ class RayShards:
             self._actors[k] = actor
         self._calls = [actor.call.options(num_returns=PIECES) for actor in self._actors]
 
-    def ask(self, stamp: Stamp, given: Sequence[Given]) -> list[Given]:
+    def ask(self, stamp: Stamp, messages: Sequence[Given]) -> list[Given]:
         """As ``Shards``: what is large and the same for all of them is sent once to each node."""
         try:
-            sent = {id(own): self._sent(own) for own in given}
-            asked = [call.remote(tuple(stamp), sent[id(own)]) for call, own in zip(self._calls, given, strict=True)]
+            sent = {id(own): self._sent(own) for own in messages}
+            replies = [
+                call.remote(tuple(stamp), sent[id(own)]) for call, own in zip(self._calls, messages, strict=True)
+            ]
         except self._ray.exceptions.RayError as error:
             raise LostError(f"A call could not be sent ({_words(error)}).") from error
-        return [whole(self._answer(k, references)) for k, references in enumerate(asked)]
+        return [whole(self._answer(k, references)) for k, references in enumerate(replies)]
 
     def close(self) -> None:
         """As ``Shards``."""
@@ -90,9 +92,9 @@ class RayShards:
                     self._ray.kill(actor)
         self._actors, self._calls = [], []
 
-    def _sent(self, given: Given) -> Any:
+    def _sent(self, message: Given) -> Any:
         """In the call itself if it fits there, else in the object store."""
-        return dict(given) if payload(given) <= MESSAGE else self._ray.put(dict(given))
+        return dict(message) if payload(message) <= MESSAGE else self._ray.put(dict(message))
 
     def _new(self, order: Order) -> Any:
         remote = self._ray.remote(ShardWorker).options(
@@ -134,15 +136,15 @@ class ShardWorker:
     """What runs in a process of its own."""
 
     def __init__(self, order: Order, version: str) -> None:
-        self._keeper = Keeper(order, version)
+        self._proxy = ShardProxy(order, version)
 
     def ready(self) -> int:
         """When its part of the game is loaded: the number of its process."""
         return os.getpid()
 
-    def call(self, stamp: tuple[Any, ...], given: Given) -> tuple[Given, ...]:
+    def call(self, stamp: tuple[Any, ...], message: Given) -> tuple[Given, ...]:
         """As ``Keeper``; the answer is in pieces."""
-        return pieces(self._keeper.call(Stamp(*stamp), given))
+        return pieces(self._proxy.call(Stamp(*stamp), message))
 
 
 def pieces(answer: Given) -> tuple[Given, ...]:
@@ -200,10 +202,10 @@ def bytes_of(amount: str | int | None) -> int | None:
     """
     if amount is None:
         return None
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?I?B?)\s*", str(amount).upper())
-    if found is None or found[2] not in UNITS or not float(found[1]) > 0.0:
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?I?B?)\s*", str(amount).upper())
+    if match is None or match[2] not in UNITS or not float(match[1]) > 0.0:
         raise ParameterError(f"The 'worker_memory' parameter must be such as 8GB or 512MiB, got {quoted(amount)}.")
-    return int(float(found[1]) * UNITS[found[2]])
+    return int(float(match[1]) * UNITS[match[2]])
 
 
 def _note(sentence: str) -> None:

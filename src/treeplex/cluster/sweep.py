@@ -48,9 +48,9 @@ def swept(
                 try:
                     yield number, ray.get(reference)
                 except Exception as error:
-                    found = cause(error)
-                    if isinstance(found, TreeplexError):
-                        yield number, found
+                    original = cause(error)
+                    if isinstance(original, TreeplexError):
+                        yield number, original
                         continue
                     if stopped:
                         continue

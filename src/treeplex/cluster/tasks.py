@@ -30,20 +30,20 @@ class Tasks:
         self._running: dict[Any, Task] = {}
         self._stopping = False
 
-    def places(self) -> list[Machine]:
+    def machines(self) -> list[Machine]:
         """As ``Pool``: machines that have a processor to give."""
-        found = [Machine(int(node.cpus), node.memory) for node in self._nodes if node.cpus >= 1]
-        if not found:
+        machines = [Machine(int(node.cpus), node.memory) for node in self._nodes if node.cpus >= 1]
+        if not machines:
             raise ClusterError("The cluster has no processor to give; start its nodes with --num-cpus.")
-        return found
+        return machines
 
     def check(self, planned: Sequence[Task]) -> None:
         """Refuse a task that fits on no node: Ray would wait for such a node for ever."""
-        for wanted in planned:
-            if not any(_fits(wanted, node) for node in self._nodes):
+        for task in planned:
+            if not any(_fits(task, node) for node in self._nodes):
                 most = max(node.memory for node in self._nodes)
                 raise ClusterError(
-                    f"The job {wanted.job.id!r} takes {wanted.bytes / 2**30:.1f} GiB and {wanted.threads} threads, and"
+                    f"The job {task.job.id!r} takes {task.bytes / 2**30:.1f} GiB and {task.threads} threads, and"
                     f" no node has that: the largest has {most / 2**30:.1f} GiB; add a node, or take a storage of fewer"
                     " bits."
                 )
@@ -79,12 +79,12 @@ class Tasks:
         except Exception as error:
             if self._stopping:
                 return Ended(task, "it was interrupted", True)
-            found = cause(error)
+            original = cause(error)
             with log_of(self._out, task).open("a", encoding="utf-8") as log:
                 log.write("".join(traceback.format_exception_only(error)))
-            if isinstance(found, ClusterError):  # a worker of another version: no other attempt would go better
-                raise found from error
-            return Ended(task, _words(found))
+            if isinstance(original, ClusterError):  # a worker of another version: no other attempt would go better
+                raise original from error
+            return Ended(task, _words(original))
         return Ended(task) if whole else Ended(task, "it was interrupted", self._stopping)
 
 
@@ -106,8 +106,8 @@ def _sees(path: str) -> bool:
     return Path(path).is_file()
 
 
-def _fits(wanted: Task, node: ClusterNode) -> bool:
-    return wanted.threads <= node.cpus and wanted.bytes <= node.memory
+def _fits(task: Task, node: ClusterNode) -> bool:
+    return task.threads <= node.cpus and task.bytes <= node.memory
 
 
 def _words(error: Exception) -> str:

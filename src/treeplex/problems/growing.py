@@ -100,11 +100,11 @@ class GrowingGameProblem(GrowingProblem):
         if show and solution.found:
             yield from self._sizes(solution.found, show)
 
-    def _sizes(self, found: list[Any], show: int) -> Iterator[str | Listing]:
+    def _sizes(self, sizes: list[Any], show: int) -> Iterator[str | Listing]:
         rows: list[list[str]] = []
-        for one in found:
+        for one in sizes:
             addition = one.addition
-            used = "  ".join(f"{hand} {share:.0%}" for hand, share in one.by_hand.items())
+            used = "  ".join(f"{hand} {fraction:.0%}" for hand, fraction in one.by_hand.items())
             size = f"{addition.word} {100 * addition.size:.3g} % of the pot"
             figures = f"{1000 * one.worth:.3g}", f"{one.frequency:.1%}", used, f"{addition.iteration:,}"
             rows.append([addition.decision or "(first to act)", str(addition.player), size, *figures])

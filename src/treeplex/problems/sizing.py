@@ -61,32 +61,32 @@ class SizesProblem(Problem):
 
     def describe(self, solution: Any, show: int) -> Iterator[str | Listing]:
         """As ``Problem``: the menus, what they lose, what is proved of others, and every size or spot."""
-        found: Sizes = solution.extras
-        low, high = found.loss_percent_of_pot
-        for name, menu in found.menus.items():
-            yield f"{found.player}, {name}: {', '.join(menu) or UNDECIDED}"
-        where = "" if len(found.spots) == 1 else f" on average over {len(found.spots)} spots"
+        answer: Sizes = solution.extras
+        low, high = answer.loss_percent_of_pot
+        for name, menu in answer.menus.items():
+            yield f"{answer.player}, {name}: {', '.join(menu) or UNDECIDED}"
+        where = "" if len(answer.spots) == 1 else f" on average over {len(answer.spots)} spots"
         yield f"loses {low:.3f} to {high:.3f} % of the pot{where} to an opponent with every size"
-        if not found.complete:
+        if not answer.complete:
             yield "the search is not over; another menu may be better"
             return
-        yield from _proofs(found)
-        if len(found.spots) != 1:
-            rows = [[each.spot, *(f"{loss:.3f}" for loss in each.loss_percent_of_pot)] for each in found.spots]
+        yield from _proofs(answer)
+        if len(answer.spots) != 1:
+            rows = [[each.spot, *(f"{loss:.3f}" for loss in each.loss_percent_of_pot)] for each in answer.spots]
             yield Listing(["spot", "loses at least", "at most, % of pot"], rows, right=(1, 2))
-        elif len(found.menus) == 1:  # with several, what one size is worth depends on the other menus
-            yield Listing(list(COLUMNS), found.cells(found.spots[0]), right=(1, 3))
+        elif len(answer.menus) == 1:  # with several, what one size is worth depends on the other menus
+            yield Listing(list(COLUMNS), answer.cells(answer.spots[0]), right=(1, 3))
 
 
-def _proofs(found: Sizes) -> Iterator[str]:
+def _proofs(answer: Sizes) -> Iterator[str]:
     """How much better another menu may be, and whether fewer sizes lose more."""
-    if found.better_percent_of_pot is not None and found.better_percent_of_pot > 0.0:
-        other = "size" if found.keep == 1 else f"{found.keep} sizes"
-        yield f"no other {other} can be better by more than {found.better_percent_of_pot:.3f} % of the pot"
-    elif found.better_percent_of_pot is not None:
+    if answer.better_percent_of_pot is not None and answer.better_percent_of_pot > 0.0:
+        other = "size" if answer.keep == 1 else f"{answer.keep} sizes"
+        yield f"no other {other} can be better by more than {answer.better_percent_of_pot:.3f} % of the pot"
+    elif answer.better_percent_of_pot is not None:
         yield "no other choice of as many sizes is better"
-    if found.proved_fewest is not None:
-        yield "fewer sizes lose more" if found.proved_fewest else "fewest found; that fewer lose more is not proved"
+    if answer.proved_fewest is not None:
+        yield "fewer sizes lose more" if answer.proved_fewest else "fewest found; that fewer lose more is not proved"
 
 
 def size_search(spots: Any, options: SizeOptions) -> SizesProblem:

@@ -23,7 +23,7 @@ MEASURES: Final = ("iterations", "nodes_touched", "seconds")
 COLUMNS: Final = {"iterations": "iteration", "nodes_touched": "nodes_touched", "seconds": "seconds"}  # of the log
 
 
-class Ran(NamedTuple):
+class FinishedRun(NamedTuple):
     """One run of a comparison."""
 
     algorithm: str
@@ -47,7 +47,7 @@ class Comparison:
     game: str
     uniform: float  # NashConv of the uniform policy
     accuracies: tuple[float, ...]  # parts of that
-    runs: tuple[Ran, ...]
+    runs: tuple[FinishedRun, ...]
     refused: Mapping[str, str]  # algorithms that could not be run, and why
 
     @cached_property
@@ -71,10 +71,12 @@ class Comparison:
 
     def band(self, algorithm: str, accuracy: float, measure: str) -> Band:
         """Over the seeds of an algorithm, of "iterations", "nodes_touched" or "seconds"."""
-        found = [_reached(run.log, accuracy * self.uniform)[measure] for run in self.runs if run.algorithm == algorithm]
+        measured = [
+            _reached(run.log, accuracy * self.uniform)[measure] for run in self.runs if run.algorithm == algorithm
+        ]
         # Numbers that were seen, not between them: half the way to infinity would be infinite.
         low, median, high = np.quantile(
-            [np.inf if number is None else number for number in found], (0.25, 0.5, 0.75), method="inverted_cdf"
+            [np.inf if number is None else number for number in measured], (0.25, 0.5, 0.75), method="inverted_cdf"
         )
         return Band(float(low), float(median), float(high))
 
@@ -141,20 +143,20 @@ class Comparison:
         return html_table(title, head, rows) + html_picture(self.plot().png(), f"{self.game}: NashConv")
 
 
-def accuracies_of(given: Any) -> tuple[float, ...]:
+def accuracies_of(values: Any) -> tuple[float, ...]:
     """Parts of the uniform policy's NashConv, the largest first, or a refusal."""
-    listed: Sequence[Any] = [given] if isinstance(given, int | float) else list(given)
-    if isinstance(given, str) or not listed:
-        raise ParameterError(f"The 'accuracies' parameter must be a list of numbers, got {quoted(given)}.")
+    listed: Sequence[Any] = [values] if isinstance(values, int | float) else list(values)
+    if isinstance(values, str) or not listed:
+        raise ParameterError(f"The 'accuracies' parameter must be a list of numbers, got {quoted(values)}.")
     legal = "a number above 0 and below 1"
     return tuple(
         sorted((within(float, "accuracies", each, legal, 1e-300, 1.0 - 1e-16) for each in listed), reverse=True)
     )
 
 
-def seeds_of(given: Any) -> int:
+def seeds_of(count: Any) -> int:
     """How many seeds, or a refusal."""
-    return within(int, "seeds", given, f"a whole number from 1 to {MOST_SEEDS:,}", 1, MOST_SEEDS)
+    return within(int, "seeds", count, f"a whole number from 1 to {MOST_SEEDS:,}", 1, MOST_SEEDS)
 
 
 def _reached(log: Table, target: float) -> dict[str, Any]:

@@ -42,11 +42,11 @@ def describe(solver: Any, how: Cutting) -> None:
         how.told(engine.session.describe(engine.parts, engine.predicted_bytes))
 
 
-class Patience:
+class RetryBudget:
     """How often a run may go back to its last checkpoint."""
 
-    def __init__(self, told: Callable[[str], None] | None) -> None:
-        self._told, self._left, self._began = told, RETRIES, time.perf_counter()
+    def __init__(self, notify: Callable[[str], None] | None) -> None:
+        self._notify, self._left, self._began = notify, RETRIES, time.perf_counter()
 
     @property
     def seconds(self) -> float:
@@ -62,5 +62,5 @@ class Patience:
         if self._left == 0:
             raise error
         self._left -= 1
-        if self._told is not None:
-            self._told(f"{error} Going on from the last checkpoint.")
+        if self._notify is not None:
+            self._notify(f"{error} Going on from the last checkpoint.")

@@ -19,7 +19,7 @@ from treeplex.plots.plot import plot_convergence
 from treeplex.policies.policy import Policy
 from treeplex.problems.protocol import Problem
 from treeplex.runs.checkpoint import DAMAGES, Checkpoint, load_checkpoint, save_checkpoint
-from treeplex.runs.claim import claimed, folder_of
+from treeplex.runs.folder_lock import claimed, folder_of
 from treeplex.runs.request import Record
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ class RunFolder(NamedTuple):
         while this lasts.
         """
         with claimed(folder, ("run.json", "holdem.json"), lambda path: _check_same(path, record)) as path:
-            kept = RunFolder(path, record)
-            kept.write()  # first: without it nothing else would be known as ours
+            run_folder = RunFolder(path, record)
+            run_folder.write()  # first: without it nothing else would be known as ours
             problem.save(path)
-            yield kept
+            yield run_folder
 
     @contextmanager
     def reclaimed(self) -> Generator[RunFolder]:
@@ -58,9 +58,9 @@ class RunFolder(NamedTuple):
 
     def limited(self, limits: Limits, threads: int, backend: str) -> RunFolder:
         """The same run, to be continued to other limits by so many threads there, as ``run.json`` then says."""
-        kept = RunFolder(self.path, replace(self.record, limits=limits, threads=threads, backend=backend))
-        kept.write()
-        return kept
+        run_folder = RunFolder(self.path, replace(self.record, limits=limits, threads=threads, backend=backend))
+        run_folder.write()
+        return run_folder
 
     def write(self) -> None:
         """Write ``run.json``."""
@@ -154,10 +154,10 @@ FILES: Final = {
 
 def _explanation(title: str, files: dict[str, str], about: str) -> str:
     listed = "\n".join(f"| `{name}` | {what} |" for name, what in files.items())
-    told = f"How it was found: {about}.\n\n" if about else ""
+    origin = f"How it was found: {about}.\n\n" if about else ""
     return f"""# A run of treeplex: {title}
 
-{told}| file | what it holds |
+{origin}| file | what it holds |
 | --- | --- |
 {listed}
 

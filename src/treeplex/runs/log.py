@@ -39,9 +39,9 @@ class LogRow(NamedTuple):
         """From values by name, or ValueError. Columns that are not there are nan, unknown ones are left out."""
         values: dict[str, Any] = dict.fromkeys(LogRow._fields[:-1], math.nan)
         for name in values:
-            found = fields[name] if name in WHOLE else fields.get(name)
-            if found is not None:
-                values[name] = count_of(found) if name in WHOLE else number_of(found)
+            value = fields[name] if name in WHOLE else fields.get(name)
+            if value is not None:
+                values[name] = count_of(value) if name in WHOLE else number_of(value)
         extra: dict[str, Any] = dict(fields.get("extra", {}))
         if not all(type(x) in (int, float) for x in extra.values()):
             raise ValueError("a row of its log has columns that are not numbers")
@@ -80,7 +80,7 @@ def to_table(rows: list[LogRow]) -> Table:
     """The rows as an Arrow table: common columns first, then those of this kind of run."""
     names = LogRow._fields[:-1]
     types: Types = {name: pa.int64() if name in WHOLE else pa.float64() for name in names}
-    columns: dict[str, Any] = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    columns: dict[str, Any] = {name: [row[index] for row in rows] for index, name in enumerate(names)}
     for name in rows[-1].extra if rows else ():
         columns[name] = [row.extra.get(name, math.nan) for row in rows]
         whole = all(isinstance(number, int) for number in columns[name])

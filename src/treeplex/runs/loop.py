@@ -24,7 +24,7 @@ from treeplex.tensors import copied
 SAVING: Final = 10.0  # between two checkpoints at least this many times what the last one took to write
 CHUNK: Final = 0.1  # seconds an algorithm may run before the loop looks at the clock, Ctrl-C and progress
 
-UNTOLD: Final = Options()
+DEFAULT_OPTIONS: Final = Options()
 
 Schedule = Callable[[Sequence[LogRow], Cost, float | None], int]
 """The iteration of the next evaluation, from the rows so far, what an evaluation costs, and the target."""
@@ -58,7 +58,7 @@ def run(
     game: Game,
     algorithm: Algorithm[Game, State],
     limits: Limits,
-    options: Options = UNTOLD,
+    options: Options = DEFAULT_OPTIONS,
     resumed: Checkpoint[State] | None = None,
     *,
     keep: Callable[[Checkpoint[State]], None] | None = None,
@@ -103,7 +103,7 @@ class _LoopRun(Generic[Game, State]):
         iteration, evaluation = self.algorithm.cost(self.game)
         both = self.options.iterate == "best"
         self.cost = Cost(iteration, 2.0 * evaluation if both else evaluation)
-        self.pace, self.kept, self.pause = 1.0, self.clock.total(), self.options.checkpoint_seconds
+        self.pace, self.saved_at, self.pause = 1.0, self.clock.total(), self.options.checkpoint_seconds
         self._answerable()
 
     def pressed(self) -> bool:
@@ -207,17 +207,17 @@ class _LoopRun(Generic[Game, State]):
     def _tell(self, rows: list[LogRow], evaluation: Evaluation | None = None) -> None:
         watch, work = self.options.watch, self.work
         if watch:
-            told = Progress(work.iterations, self.clock.total(), rows, additions=work.additions, stage=work.stage)
-            watch(told._replace(evaluation=evaluation))
+            progress = Progress(work.iterations, self.clock.total(), rows, additions=work.additions, stage=work.stage)
+            watch(progress._replace(evaluation=evaluation))
 
     def _keep(self, seconds: float, *, at_once: bool = False) -> None:
-        if self.keep and (at_once or seconds - self.kept >= self.pause):
+        if self.keep and (at_once or seconds - self.saved_at >= self.pause):
             point = Checkpoint(self.state, self.rows, seconds, self.evaluating, self.best)
             began = self.clock.total()
             self.keep(point)
-            self.kept = self.clock.total()
+            self.saved_at = self.clock.total()
             every = self.options.checkpoint_seconds
-            self.pause = max(every, SAVING * (self.kept - began)) if every else 0.0
+            self.pause = max(every, SAVING * (self.saved_at - began)) if every else 0.0
 
 
 class _Clock:

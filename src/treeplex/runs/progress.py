@@ -16,21 +16,21 @@ from treeplex.runs.loop import Progress
 COMPILING: Final = "compiling kernels, once on this machine; this does not count as solving"
 LOOK_BACK: Final = 12  # rows of the log from which the time left is estimated
 MOST: Final = 700.0  # whose exponential is still a number
-PATIENCE: Final = 2.0  # seconds before a notebook shows anything
+SHOWN_AFTER: Final = 2.0  # seconds before a notebook shows anything
 RENEWED: Final = 0.5  # seconds between two changes of what it shows
 
 
-def told(title: str, moment: Progress, limits: Limits, pot: float | None = None) -> str:
+def progress_line(title: str, progress: Progress, limits: Limits, pot: float | None = None) -> str:
     """NashConv, iterations, rate and time left, on one line; of a hold'em spot, per cent of the pot."""
-    if moment.compiling:
-        return f"{title}: {COMPILING} ({moment.compiling} so far)"
-    rate = moment.iteration / max(moment.seconds, 1e-9)
-    parts = [f"iteration {moment.iteration:,}", f"{rate:,.0f} it/s" if rate >= 10 else f"{rate:.2g} it/s"]
-    if moment.rows and not math.isnan(moment.rows[-1].nash_conv):
-        parts.insert(0, _quality(moment.rows[-1], pot))
-    if moment.stage:
-        parts.insert(0, moment.stage)
-    left = seconds_left(moment, limits)
+    if progress.compiling:
+        return f"{title}: {COMPILING} ({progress.compiling} so far)"
+    rate = progress.iteration / max(progress.seconds, 1e-9)
+    parts = [f"iteration {progress.iteration:,}", f"{rate:,.0f} it/s" if rate >= 10 else f"{rate:.2g} it/s"]
+    if progress.rows and not math.isnan(progress.rows[-1].nash_conv):
+        parts.insert(0, _quality(progress.rows[-1], pot))
+    if progress.stage:
+        parts.insert(0, progress.stage)
+    left = seconds_left(progress, limits)
     if left is not None:
         parts.append(f"about {duration(left)} left")
     return f"{title}: {', '.join(parts)}"
@@ -43,19 +43,19 @@ def _quality(row: LogRow, pot: float | None) -> str:
     return f"exploitability {100.0 * row.exploitability / pot:.3g}% of the pot"
 
 
-def seconds_left(moment: Progress, limits: Limits) -> float | None:
+def seconds_left(progress: Progress, limits: Limits) -> float | None:
     """The least of what the limits leave; NashConv is taken to go on falling along its last log-log slope."""
-    done = max(moment.iteration, 1)
+    done = max(progress.iteration, 1)
     guesses: list[float] = []
     if limits.seconds is not None:
-        guesses.append(limits.seconds - moment.seconds)
+        guesses.append(limits.seconds - progress.seconds)
     if limits.iterations is not None:
-        guesses.append((limits.iterations - done) * moment.seconds / done)
+        guesses.append((limits.iterations - done) * progress.seconds / done)
     if limits.nash_conv:  # zero is never reached along a slope
-        slope = _slope(moment.rows[-LOOK_BACK:])
+        slope = _slope(progress.rows[-LOOK_BACK:])
         if slope is not None:
-            more = (math.log(moment.rows[-1].nash_conv) - math.log(limits.nash_conv)) / slope
-            guesses.append(moment.rows[-1].seconds * math.exp(min(more, MOST)) - moment.seconds)
+            more = (math.log(progress.rows[-1].nash_conv) - math.log(limits.nash_conv)) / slope
+            guesses.append(progress.rows[-1].seconds * math.exp(min(more, MOST)) - progress.seconds)
     return max(min(guesses), 0.0) if guesses and min(guesses) < 1e9 else None
 
 
@@ -87,22 +87,22 @@ class NotebookLine:
 
     def __init__(self, display: Any, title: str, limits: Limits, pot: float | None = None) -> None:
         self._display, self._title, self._limits, self._pot = display, title, limits, pot
-        self._due, self._shown = time.monotonic() + PATIENCE, None
+        self._due, self._shown = time.monotonic() + SHOWN_AFTER, None
 
-    def watch(self, moment: Progress) -> None:
+    def watch(self, progress: Progress) -> None:
         """What the run loop calls; whatever cannot be shown does not end a run."""
         if time.monotonic() < self._due:
             return
         self._due = time.monotonic() + RENEWED
         with suppress(Exception):
-            self._renew(moment)
+            self._renew(progress)
 
-    def _renew(self, moment: Progress) -> None:
-        left = None if moment.compiling else seconds_left(moment, self._limits)
+    def _renew(self, progress: Progress) -> None:
+        left = None if progress.compiling else seconds_left(progress, self._limits)
         bar = "<progress></progress>"
-        if left is not None and moment.seconds > 0.0:
-            bar = f'<progress max="1" value="{moment.seconds / (moment.seconds + left):.3f}"></progress>'
-        self._show(f"{bar} {escape(told(self._title, moment, self._limits, self._pot))}")
+        if left is not None and progress.seconds > 0.0:
+            bar = f'<progress max="1" value="{progress.seconds / (progress.seconds + left):.3f}"></progress>'
+        self._show(f"{bar} {escape(progress_line(self._title, progress, self._limits, self._pot))}")
 
     def stop(self) -> None:
         """Take the line away."""

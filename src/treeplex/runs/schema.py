@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, get_type_hints
 from treeplex.engines.open import AUTO, check_backend
 from treeplex.errors import ParameterError, non_negative, quoted, within
 from treeplex.limits import Limits, nash_conv_of
-from treeplex.runs.claim import folder_of
+from treeplex.runs.folder_lock import folder_of
 
 LIMIT, UNIT, IDENTITY, EXECUTION = "limit", "unit", "identity", "execution"
 CLUSTER, OUTPUT = "cluster", "output"

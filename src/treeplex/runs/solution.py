@@ -198,8 +198,8 @@ class Solution:
         if not self.solver.portable:
             raise ParameterError("A run over several machines is kept in the folder it was started with: give out=.")
         solver = self.solver.open(self.game, Execution(storage=self.record.storage, threads=self.record.threads))
-        with RunFolder.claim(folder, self.record, self.request.problem) as kept:
-            point = kept.checkpoint(solver, self.game)
+        with RunFolder.claim(folder, self.record, self.request.problem) as run_folder:
+            point = run_folder.checkpoint(solver, self.game)
             done = 0 if point is None else solver.work(self.game, point.state).iterations
             if done > self.iterations:
                 raise ParameterError(
@@ -207,5 +207,5 @@ class Solution:
                     f" {self.iterations:,}; choose another folder."
                 )
             if self.checkpoint is not None:
-                kept.keep(solver, self.checkpoint)
-            return kept.finish(self)
+                run_folder.keep(solver, self.checkpoint)
+            return run_folder.finish(self)

@@ -14,7 +14,7 @@ from treeplex.engines.sharded.shards import LostError
 from treeplex.errors import ParameterError, quoted
 from treeplex.limits import Limits
 from treeplex.runs.checkpoint import Checkpoint
-from treeplex.runs.cut import Patience, cut, describe
+from treeplex.runs.cut import RetryBudget, cut, describe
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.loop import RunOutcome
 from treeplex.runs.loop import run as run_loop
@@ -124,28 +124,28 @@ class _Run:
 
     def saved(self) -> Checkpoint[Any] | None:
         """The checkpoint in its folder."""
-        patience = self._patience()
+        budget = self._budget()
         while self.folder is not None:
             try:
                 return self.folder.checkpoint(self.solver, self.game)
             except LostError as error:
-                patience.after(error)
+                budget.after(error)
         return None
 
     def to_the_end(self, point: Checkpoint[Any] | None, limits: Limits) -> Solution:
         """Run; where a worker is lost, go on from the last checkpoint, which all shards have, or from the start."""
-        patience, left = self._patience(), limits
+        budget, left = self._budget(), limits
         while True:
             try:
-                return self._once(point, left, patience)
+                return self._once(point, left, budget)
             except LostError as error:
-                patience.after(error)
-            point, left = self.saved(), limits.left(patience.seconds)
+                budget.after(error)
+            point, left = self.saved(), limits.left(budget.seconds)
 
-    def _patience(self) -> Patience:
-        return Patience(None if self.request.cutting is None else self.request.cutting.told)
+    def _budget(self) -> RetryBudget:
+        return RetryBudget(None if self.request.cutting is None else self.request.cutting.told)
 
-    def _once(self, point: Checkpoint[Any] | None, limits: Limits, patience: Patience) -> Solution:
+    def _once(self, point: Checkpoint[Any] | None, limits: Limits, budget: RetryBudget) -> Solution:
         """Run, save checkpoints, and leave the answer."""
         solver, options, folder = self.solver, self.request.options, self.folder
         last: list[Checkpoint[Any]] = []
@@ -157,7 +157,7 @@ class _Run:
             if folder is not None and solver.work(self.game, checkpoint.state).resumable:
                 try:
                     folder.keep(solver, checkpoint)
-                    patience.renewed()
+                    budget.renewed()
                 except ParameterError as error:  # a full disk: the run goes on, and says so when its answer is known
                     failed.append(error)
 

@@ -32,7 +32,7 @@ def open_shard(order: Order) -> Shard:
     return SequenceShard(order)
 
 
-class Keeper:
+class ShardProxy:
     """Has a shard do what it is told, once."""
 
     def __init__(self, order: Order, version: str = __version__) -> None:
@@ -44,7 +44,7 @@ class Keeper:
         self._last: Stamp | None = None
         self._answer: Given = {}
 
-    def call(self, stamp: Stamp, given: Given) -> Given:
+    def call(self, stamp: Stamp, message: Given) -> Given:
         """The answer; of the same call again, the same answer, and nothing is done."""
         if stamp == self._last:
             return self._answer
@@ -52,7 +52,7 @@ class Keeper:
         if not begins and (self._last is None or stamp.run != self._last.run):
             raise OutOfStepError(f"A call of {stamp.run} was made to a shard that has not begun it.")
         self._last = None  # whoever fails has to begin anew
-        self._answer = self._shard.do(stamp, given)
+        self._answer = self._shard.do(stamp, message)
         self._last = stamp
         return self._answer
 
@@ -61,19 +61,19 @@ class LocalShards:
     """All shards in this process, one after the other."""
 
     def __init__(self) -> None:
-        self._keepers: list[Keeper] = []
+        self._proxies: list[ShardProxy] = []
 
     def begin(self, orders: Sequence[Order]) -> None:
         """As ``Shards``."""
-        self._keepers = self._keepers or [Keeper(order) for order in orders]
+        self._proxies = self._proxies or [ShardProxy(order) for order in orders]
 
-    def ask(self, stamp: Stamp, given: Sequence[Given]) -> list[Given]:
+    def ask(self, stamp: Stamp, messages: Sequence[Given]) -> list[Given]:
         """As ``Shards``."""
         try:
-            return [keeper.call(stamp, own) for keeper, own in zip(self._keepers, given, strict=True)]
+            return [proxy.call(stamp, own) for proxy, own in zip(self._proxies, messages, strict=True)]
         except OutOfStepError as error:
             raise LostError(str(error)) from error
 
     def close(self) -> None:
         """As ``Shards``."""
-        self._keepers = []
+        self._proxies = []

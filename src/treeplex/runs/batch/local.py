@@ -28,7 +28,7 @@ class Ended(NamedTuple):
 class Pool(Protocol):
     """Who carries out tasks."""
 
-    def places(self) -> list[Machine]:
+    def machines(self) -> list[Machine]:
         """The machines."""
         ...
 
@@ -52,7 +52,7 @@ class Pool(Protocol):
 class JobWorker:
     """A process that carries out one job after the other; what it says is put into a queue."""
 
-    def __init__(self, said: queue.SimpleQueue[tuple[JobWorker, str]]) -> None:
+    def __init__(self, messages: queue.SimpleQueue[tuple[JobWorker, str]]) -> None:
         self.task: Task | None = None
         self._process = subprocess.Popen(  # a session of its own: Ctrl-C in a terminal is the driver's to pass on
             [sys.executable, "-m", "treeplex.runs.batch.worker"],
@@ -62,13 +62,13 @@ class JobWorker:
             text=True,
             **apart(),
         )
-        threading.Thread(target=self._listen, args=(said,), daemon=True).start()
+        threading.Thread(target=self._listen, args=(messages,), daemon=True).start()
 
-    def begin(self, task: Task, given: dict[str, Any]) -> None:
+    def begin(self, task: Task, message: dict[str, Any]) -> None:
         """Carry out a task."""
         self.task = task
         with suppress(OSError):  # it has ended already, which its silence tells
-            self._input.write(json.dumps(given) + "\n")
+            self._input.write(json.dumps(message) + "\n")
             self._input.flush()
 
     def close(self) -> None:
@@ -92,12 +92,12 @@ class JobWorker:
         assert self._process.stdin is not None  # noqa: S101 - it is a pipe
         return self._process.stdin
 
-    def _listen(self, said: queue.SimpleQueue[tuple[JobWorker, str]]) -> None:
+    def _listen(self, messages: queue.SimpleQueue[tuple[JobWorker, str]]) -> None:
         assert self._process.stdout is not None  # noqa: S101 - it is a pipe
         with self._process.stdout as lines:
             for line in lines:
-                said.put((self, line))
-        said.put((self, ""))
+                messages.put((self, line))
+        messages.put((self, ""))
 
 
 class Processes:
@@ -108,7 +108,7 @@ class Processes:
         self._cores, self._most, self._memory = cores(), workers or cores(), available()
         self._idle: list[JobWorker] = []
         self._busy: list[JobWorker] = []
-        self._said: queue.SimpleQueue[tuple[JobWorker, str]] = queue.SimpleQueue()
+        self._messages: queue.SimpleQueue[tuple[JobWorker, str]] = queue.SimpleQueue()
         self._stopping = False
 
     def __enter__(self) -> Processes:
@@ -120,7 +120,7 @@ class Processes:
         for worker in [*self._idle, *self._busy]:
             worker.kill()
 
-    def places(self) -> list[Machine]:
+    def machines(self) -> list[Machine]:
         """As ``Pool``."""
         return [Machine(min(self._cores, self._most), float(self._memory))]
 
@@ -135,23 +135,23 @@ class Processes:
 
     def submit(self, task: Task) -> None:
         """As ``Pool``."""
-        worker = self._idle.pop() if self._idle else JobWorker(self._said)
+        worker = self._idle.pop() if self._idle else JobWorker(self._messages)
         self._busy.append(worker)
-        given = {
+        message = {
             "fields": task.job.fields,
             "out": str(self._out),
             "threads": task.threads,
             "checkpoint_seconds": self._every,
             "log": str(log_of(self._out, task)),
         }
-        worker.begin(task, given)
+        worker.begin(task, message)
 
     def ended(self, timeout: float) -> list[Ended]:
         """As ``Pool``."""
-        found: list[Ended] = []
+        over: list[Ended] = []
         with suppress(queue.Empty):
             while True:
-                worker, line = self._said.get(timeout=0.0 if found else timeout)
+                worker, line = self._messages.get(timeout=0.0 if over else timeout)
                 task, worker.task = worker.task, None
                 if worker in self._busy:
                     self._busy.remove(worker)
@@ -160,8 +160,8 @@ class Processes:
                 elif worker in self._idle:
                     self._idle.remove(worker)
                 if task is not None:
-                    found.append(self._end(task, worker, line.strip()))
-        return found
+                    over.append(self._end(task, worker, line.strip()))
+        return over
 
     def stop(self) -> None:
         """As ``Pool``."""

@@ -44,11 +44,11 @@ class ResultRow(NamedTuple):
 
 def row_of(job: BatchJob, solution: Solution | None, error: str | None = None) -> ResultRow:
     """Of a run that ended, or of one that failed."""
-    found: dict[str, Any] = {} if solution is None else solution.summary()
-    if "ev" in found:
-        found["ev_oop"], found["ev_ip"] = found["ev"]
+    fields: dict[str, Any] = {} if solution is None else solution.summary()
+    if "ev" in fields:
+        fields["ev_oop"], fields["ev_ip"] = fields["ev"]
     own = {"id": job.id, "folder": f"{RUNS}/{job.id}", "error": error, "job": job.text}
-    return ResultRow(*((found | own).get(name) for name in ResultRow._fields))  # pyright: ignore[reportArgumentType]
+    return ResultRow(*((fields | own).get(name) for name in ResultRow._fields))  # pyright: ignore[reportArgumentType]
 
 
 def write_row(out: Path, row: ResultRow) -> None:

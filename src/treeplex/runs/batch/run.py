@@ -16,7 +16,7 @@ from treeplex.runs.batch.jobs import BatchJob, job_of
 from treeplex.runs.batch.local import Ended, Pool, log_of
 from treeplex.runs.batch.planning import Machine, Need, Task, longest, tasks
 from treeplex.runs.batch.results import RESULTS, ResultRow, missed, read_row, row_of, table_of, write_row
-from treeplex.runs.claim import folder_of
+from treeplex.runs.folder_lock import folder_of
 from treeplex.system import ctrl_c
 
 KIND: Final = "batch"
@@ -120,11 +120,11 @@ class Forecast:
         ]
 
 
-def forecast(found: Sequence[Need], places: Sequence[Machine]) -> Forecast:
+def forecast(all_needs: Sequence[Need], machines: Sequence[Machine]) -> Forecast:
     """What a batch would take on these machines; the threads of a job fit the smallest."""
-    least = Machine(min(place.cores for place in places), min(place.memory for place in places))
-    every = sum(place.cores for place in places)
-    return Forecast(found, tasks(found, least, max(1, every // max(least.cores, 1))), every, len(places))
+    least = Machine(min(machine.cores for machine in machines), min(machine.memory for machine in machines))
+    every = sum(machine.cores for machine in machines)
+    return Forecast(all_needs, tasks(all_needs, least, max(1, every // max(least.cores, 1))), every, len(machines))
 
 
 def is_batch(folder: str | Path) -> bool:
@@ -203,7 +203,7 @@ def run_batch(
                     if lost[ended.task.job.id] <= retries:
                         waiting.append(ended.task)
                         continue
-                    row = _given_up(out, ended, lost[ended.task.job.id])
+                    row = _abandoned(out, ended, lost[ended.task.job.id])
                 failed += row.error is not None  # pyright: ignore[reportUnnecessaryComparison]
                 done += 1
                 _settle(out, ended.task, row)
@@ -214,7 +214,7 @@ def run_batch(
     return Batch(out, jobs, rows, time.perf_counter() - began, cut and len(rows) < len(jobs))
 
 
-def _given_up(out: Path, ended: Ended, times: int) -> ResultRow:
+def _abandoned(out: Path, ended: Ended, times: int) -> ResultRow:
     why = ended.lost or "its worker left no result"
     row = row_of(ended.task.job, None, f"Given up after {times} attempt{'s' * (times > 1)}: {why}.")
     write_row(out, row)

@@ -16,15 +16,15 @@ from treeplex.errors import TreeplexError
 from treeplex.files import BusyError
 from treeplex.system import COMMAND, Interrupted, answering
 
-PATIENCE: Final = 60.0  # seconds in which a worker of a driver that was killed must have given its folder up
+RELEASE_SECONDS: Final = 60.0  # seconds in which a worker of a driver that was killed must have given its folder up
 
 
 def work(fields: dict[str, Any], out: str, threads: int, checkpoint_seconds: float) -> bool:
     """Carry out a job and leave its row; False if it was interrupted and would go on. Refusals are part of the row."""
     from treeplex.engines.open import CPU  # noqa: PLC0415
-    from treeplex.runs.asking import solving  # noqa: PLC0415 - takes a second or two
     from treeplex.runs.batch.jobs import BatchJob  # noqa: PLC0415
     from treeplex.runs.batch.results import RUNS, row_of, write_row  # noqa: PLC0415
+    from treeplex.runs.requests import solving  # noqa: PLC0415 - takes a second or two
     from treeplex.runs.solve import execute  # noqa: PLC0415
     from treeplex.runs.status import INTERRUPTED  # noqa: PLC0415
 
@@ -36,7 +36,7 @@ def work(fields: dict[str, Any], out: str, threads: int, checkpoint_seconds: flo
         "checkpoint_seconds": checkpoint_seconds,
         "picture": False,
     }
-    here["out"], until = folder / RUNS / job.id, time.monotonic() + PATIENCE
+    here["out"], until = folder / RUNS / job.id, time.monotonic() + RELEASE_SECONDS
     while True:
         try:
             run = execute(solving(job.source, fields.get("algorithm"), **job.options, **here))
@@ -64,14 +64,14 @@ def main() -> None:
     waiting: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
     busy = threading.Event()
     threading.Thread(target=_listen, args=(waiting, busy), daemon=True).start()
-    while (given := waiting.get()) is not None:
-        with (Path(given.pop("log"))).open("ab") as log:
+    while (message := waiting.get()) is not None:
+        with (Path(message.pop("log"))).open("ab") as log:
             os.dup2(log.fileno(), 2)
             os.dup2(2, 1)
         busy.set()
         try:
             with answering():
-                ended = work(**given)
+                ended = work(**message)
         except Interrupted:
             ended = False
         busy.clear()

@@ -31,39 +31,39 @@ def solving(
     **options: Any,
 ) -> Request:
     """A request to solve a game or a spot. ``parameters``: of the algorithm; ``report``: as in ``load``."""
-    asked = Options(**options)
+    chosen = Options(**options)
     if parameters:
         algorithm = _with_parameters(algorithm, parameters)
-    choice = _chosen(algorithm or DEFAULT_ALGORITHM, asked)  # before a large game is compiled
+    choice = _chosen(algorithm or DEFAULT_ALGORITHM, chosen)  # before a large game is compiled
     problem = kinds.solving(game, locks, report)
-    return requested(problem, problem.fit(choice), asked)
+    return requested(problem, problem.fit(choice), chosen)
 
 
 def growing(game: Any, *, growth: Any = None, **options: Any) -> Request:
     """A request to solve a game or a spot whose sizes are found; ``growth``: how."""
     from treeplex.problems.growing import growing as problem_of  # noqa: PLC0415 - few runs grow
 
-    asked = Options(**options)
+    chosen = Options(**options)
     problem = problem_of(game, growth)
-    return requested(problem, problem.choice, asked)
+    return requested(problem, problem.choice, chosen)
 
 
 def exploring(game: Any, algorithm: str | None = None, *, responses: int | None = None, **options: Any) -> Request:
     """A request to learn a game from its rules."""
     from treeplex.problems.exploring import exploration  # noqa: PLC0415 - seldom needed
 
-    asked = Options(**options)
+    chosen = Options(**options)
     problem = exploration(game, algorithm, responses)
-    return requested(problem, problem.choice, asked)
+    return requested(problem, problem.choice, chosen)
 
 
 def choosing_sizes(spots: Any, question: Any, **options: Any) -> Request:
     """A request to find which sizes of spots matter; ``question``: a ``SizeOptions``."""
     from treeplex.problems.sizing import size_search  # noqa: PLC0415 - seldom needed
 
-    asked = Options(**options)
+    chosen = Options(**options)
     problem = size_search(spots, question)
-    return requested(problem, problem.choice, asked)
+    return requested(problem, problem.choice, chosen)
 
 
 def requested(problem: Problem, choice: Choice, options: Options) -> Request:
@@ -74,12 +74,12 @@ def requested(problem: Problem, choice: Choice, options: Options) -> Request:
 
 def resuming(folder: str | Path, *, algorithm: Any = None, game: Any = None, **options: Any) -> Request:
     """A request to continue the run in a folder, to new limits or to those it had."""
-    asked = Options(**options)
-    kept = RunFolder.open(folder)
-    record = kept.record
-    limits = asked.limits(record.pot)
-    problem = kinds.reopened(record, kept.path, game)
-    fixed = replace(asked, out=kept.path, **record.chosen)
+    chosen = Options(**options)
+    run_folder = RunFolder.open(folder)
+    record = run_folder.record
+    limits = chosen.limits(record.pot)
+    problem = kinds.reopened(record, run_folder.path, game)
+    fixed = replace(chosen, out=run_folder.path, **record.chosen)
     choice = _choice_of(record, problem, algorithm)
     return Request(problem, choice, limits.otherwise(record.limits), fixed, record, limits.any)
 
