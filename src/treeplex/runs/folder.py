@@ -1,4 +1,4 @@
-"""A run folder: what was asked, how far it got, and the answer. It explains itself and can be resumed."""
+"""A run folder: the request, the checkpoint, and the result. It explains itself and can be resumed."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 FORMAT: Final = "treeplex-run-2"
 FIRST_FORMATS: Final = ("treeplex-run-1", "treeplex-growing-run-1", "treeplex-holdem-1")
-"""Of 0.1: their checkpoints say neither which game nor which algorithm they belong to, so they are not resumed."""
+"""Formats of 0.1: their checkpoints name neither the game nor the algorithm, so they are not resumed."""
 
 
 class RunFolder(NamedTuple):
-    """A folder with ``run.json`` in it."""
+    """A folder that contains ``run.json``, and its record."""
 
     path: Path
     record: Record
@@ -39,31 +39,30 @@ class RunFolder(NamedTuple):
     @staticmethod
     @contextmanager
     def claim(folder: str | Path, record: Record, problem: Problem) -> Generator[RunFolder]:
-        """Write down what was asked for, before anything is computed; or continue in the folder of the very same run.
+        """Lock a folder and write ``run.json`` before anything is computed, or continue the same run in its folder.
 
-        A folder that holds anything else is refused: what is not ours is never touched. Nobody else writes into it
-        while this lasts.
+        A folder that holds anything else is rejected and not touched. No other process can write into it meanwhile.
         """
         with claimed(folder, ("run.json", "holdem.json"), lambda path: _check_same(path, record)) as path:
             run_folder = RunFolder(path, record)
-            run_folder.write()  # first: without it nothing else would be known as ours
+            run_folder.write()  # first: it marks the folder as ours
             problem.save(path)
             yield run_folder
 
     @contextmanager
     def reclaimed(self) -> Generator[RunFolder]:
-        """The same run, to be continued: nobody else writes into its folder while this lasts."""
+        """Lock the folder of this run again to continue it; no other process can write into it meanwhile."""
         with claimed(self.path, ("run.json",), lambda path: _check_same(path, self.record)) as path:
             yield RunFolder.open(path)
 
     def limited(self, limits: Limits, threads: int, backend: str) -> RunFolder:
-        """The same run, to be continued to other limits by so many threads there, as ``run.json`` then says."""
+        """Return the same run with other limits, threads and backend, after writing these to ``run.json``."""
         run_folder = RunFolder(self.path, replace(self.record, limits=limits, threads=threads, backend=backend))
         run_folder.write()
         return run_folder
 
     def write(self) -> None:
-        """Write ``run.json``."""
+        """Write ``run.json`` into the folder."""
         fields = {"format": FORMAT} | asdict(self.record)
         replace_text(self.path / "run.json", json.dumps(fields, indent=1) + "\n")
 
@@ -82,24 +81,24 @@ class RunFolder(NamedTuple):
         except FileNotFoundError:
             raise ParameterError(f"{path} is not a run folder: it has no run.json.") from None
         except DAMAGES as error:
-            raise FormatError(f"not what treeplex writes ({error}).", path=str(path / "run.json")) from error
+            raise FormatError(f"not written by treeplex ({error}).", path=str(path / "run.json")) from error
         if record is None:
             raise _too_old(path)
         return RunFolder(path, record)
 
     def keep(self, algorithm: Algorithm[Game, State], point: Checkpoint[State]) -> None:
-        """Replace the checkpoint."""
+        """Replace the checkpoint in the folder."""
         save_checkpoint(self.path / "checkpoint.safetensors", self.record.identity, algorithm, point)
 
     def checkpoint(self, algorithm: Algorithm[Game, State], game: Game) -> Checkpoint[State] | None:
-        """Where to continue, or None if the run was ended before its first checkpoint."""
+        """Load the checkpoint, or return None if the run ended before its first one."""
         path = self.path / "checkpoint.safetensors"
         if not path.exists():
             return None
         return load_checkpoint(path, self.record.identity, algorithm, game, self.record.seed)
 
     def finish(self, solution: Solution, picture: bool = True) -> Path:
-        """Leave the answer."""
+        """Write the result, the log, the policy, the tables and a README."""
         path, files = self.path, dict(FILES)
         replace_text(path / "result.json", json.dumps(solution.summary(), indent=1) + "\n")
         write_parquet(solution.log, path / "log.parquet")
@@ -123,7 +122,7 @@ class RunFolder(NamedTuple):
 
 
 def _check_same(path: Path, record: Record) -> None:
-    """Refuse a folder that holds another run."""
+    """Raise ``ParameterError`` if the folder holds another run."""
     before = RunFolder.open(path).record
     other = next((key for key, value in record.identity.items() if before.identity[key] != value), None)
     if other is not None:
@@ -146,9 +145,9 @@ FILES: Final = {
     "policy.parquet": "the strategies: player, infoset, action, probability",
     "log.parquet": "one row per evaluation: iteration, nodes touched, seconds, value, NashConv",
     "convergence.png": "NashConv against iterations, nodes and seconds",
-    "run.json": "what was asked for",
-    "checkpoint.safetensors": "where `treeplex resume` continues",
-    "game.safetensors": "the game itself, if it has no name to load it by",
+    "run.json": "the request: game, algorithm, options and limits",
+    "checkpoint.safetensors": "the state from which `treeplex resume` continues",
+    "game.safetensors": "the game itself, if it cannot be loaded by name",
 }
 
 
@@ -157,7 +156,7 @@ def _explanation(title: str, files: dict[str, str], about: str) -> str:
     origin = f"How it was found: {about}.\n\n" if about else ""
     return f"""# A run of treeplex: {title}
 
-{origin}| file | what it holds |
+{origin}| file | content |
 | --- | --- |
 {listed}
 

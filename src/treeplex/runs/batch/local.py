@@ -1,4 +1,4 @@
-"""Jobs on this machine: each in a process of its own, as many at a time as processors and memory allow."""
+"""Run jobs on this machine, each in its own process, as many at a time as processors and memory allow."""
 
 from __future__ import annotations
 
@@ -18,43 +18,43 @@ from treeplex.system import apart, cores
 
 
 class Ended(NamedTuple):
-    """A task that is over."""
+    """A task that has ended."""
 
     task: Task
-    lost: str = ""  # why its worker ended before the job did; empty: the job's row says how it went
-    stopped: bool = False  # because it was asked to
+    lost: str = ""  # why its worker ended before the job did; empty: the job's row has the result
+    stopped: bool = False  # whether it was asked to stop
 
 
 class Pool(Protocol):
-    """Who carries out tasks."""
+    """Workers that run tasks."""
 
     def machines(self) -> list[Machine]:
-        """The machines."""
+        """Return the machines of the workers."""
         ...
 
     def takes(self, task: Task) -> bool:
-        """Is there room for one more?"""
+        """Return whether there is room for one more task."""
         ...
 
     def submit(self, task: Task) -> None:
-        """Begin it."""
+        """Start the task on a worker."""
         ...
 
     def ended(self, timeout: float) -> list[Ended]:
-        """Those that are over, after waiting for one for so many seconds at most."""
+        """Return the tasks that have ended, after waiting at most ``timeout`` seconds for one."""
         ...
 
     def stop(self) -> None:
-        """Ask all to end, so that they can be continued."""
+        """Ask all tasks to stop, so that they can be continued."""
         ...
 
 
 class JobWorker:
-    """A process that carries out one job after the other; what it says is put into a queue."""
+    """A process that runs one job after the other, and puts its replies into a queue."""
 
     def __init__(self, messages: queue.SimpleQueue[tuple[JobWorker, str]]) -> None:
         self.task: Task | None = None
-        self._process = subprocess.Popen(  # a session of its own: Ctrl-C in a terminal is the driver's to pass on
+        self._process = subprocess.Popen(  # its own session: only the driver passes Ctrl-C on
             [sys.executable, "-m", "treeplex.runs.batch.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -65,25 +65,25 @@ class JobWorker:
         threading.Thread(target=self._listen, args=(messages,), daemon=True).start()
 
     def begin(self, task: Task, message: dict[str, Any]) -> None:
-        """Carry out a task."""
+        """Send a task to the process."""
         self.task = task
-        with suppress(OSError):  # it has ended already, which its silence tells
+        with suppress(OSError):  # it has already ended, which the queue reports
             self._input.write(json.dumps(message) + "\n")
             self._input.flush()
 
     def close(self) -> None:
-        """End, with what there is of an answer."""
+        """Close the input, so that the process saves what it has and ends."""
         with suppress(OSError):
             self._input.close()
 
     def kill(self) -> None:
-        """End at once."""
+        """Kill the process at once."""
         self._process.kill()
         self._process.wait()
         self.close()
 
     def how(self) -> str:
-        """How it ended."""
+        """Return how the process ended."""
         code = self._process.wait()
         return f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
 
@@ -101,7 +101,7 @@ class JobWorker:
 
 
 class Processes:
-    """A pool of processes of this machine."""
+    """A pool of processes on this machine."""
 
     def __init__(self, out: Path, workers: int = 0, checkpoint_seconds: float = 30.0) -> None:
         self._out, self._every = out, checkpoint_seconds
@@ -125,7 +125,7 @@ class Processes:
         return [Machine(min(self._cores, self._most), float(self._memory))]
 
     def takes(self, task: Task) -> bool:
-        """As ``Pool``: one job always, however much it takes."""
+        """As ``Pool``: always one job, whatever it needs."""
         running = [worker.task for worker in self._busy if worker.task is not None]
         if not running:
             return True
@@ -178,6 +178,6 @@ class Processes:
 
 
 def log_of(out: Path, task: Task) -> Path:
-    """Where the words of a job's workers go."""
+    """Return the path of the log of a job's workers."""
     (out / LOGS).mkdir(exist_ok=True)
     return out / LOGS / f"{task.job.id}.log"

@@ -1,4 +1,4 @@
-"""Jobs, carried out: ``python -m treeplex.runs.batch.worker`` reads them line by line, and ends when its input does."""
+"""A worker of a batch: ``python -m treeplex.runs.batch.worker`` runs one job per line of its input."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from treeplex.errors import TreeplexError
 from treeplex.files import BusyError
 from treeplex.system import COMMAND, Interrupted, answering
 
-RELEASE_SECONDS: Final = 60.0  # seconds in which a worker of a driver that was killed must have given its folder up
+RELEASE_SECONDS: Final = 60.0  # seconds in which the worker of a killed driver must release its folder
 
 
 def work(fields: dict[str, Any], out: str, threads: int, checkpoint_seconds: float) -> bool:
-    """Carry out a job and leave its row; False if it was interrupted and would go on. Refusals are part of the row."""
+    """Run a job and write its row; return False if it was interrupted and can continue. Errors go into the row."""
     from treeplex.engines.open import CPU  # noqa: PLC0415
     from treeplex.runs.batch.jobs import BatchJob  # noqa: PLC0415
     from treeplex.runs.batch.results import RUNS, row_of, write_row  # noqa: PLC0415
@@ -56,11 +56,11 @@ def work(fields: dict[str, Any], out: str, threads: int, checkpoint_seconds: flo
 
 
 def main() -> None:
-    """In a process of its own: a line in, a job; a line out, whether it has ended. When its input ends, so does it."""
+    """Read a job per line, and reply with a line whether it has ended, until the input ends."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     COMMAND.take_over()
     reply = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever a library prints is for the log
+    os.dup2(2, 1)  # output of libraries goes to the log
     waiting: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
     busy = threading.Event()
     threading.Thread(target=_listen, args=(waiting, busy), daemon=True).start()
@@ -80,7 +80,7 @@ def main() -> None:
 
 
 def _listen(waiting: queue.SimpleQueue[dict[str, Any] | None], busy: threading.Event) -> None:
-    """Take jobs; when the driver closes our input, or is gone, end as after Ctrl-C."""
+    """Queue jobs from stdin; if the driver closes it or is gone, stop as after Ctrl-C."""
     for line in sys.stdin:
         waiting.put(json.loads(line))
     waiting.put(None)
