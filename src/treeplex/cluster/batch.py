@@ -1,4 +1,4 @@
-"""A batch on this machine or on a cluster; whatever can be refused is refused before its first job runs."""
+"""Run a batch on this machine or on a cluster; every error in its jobs is raised before the first one runs."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def carry_out_batch(
 def forecast_batch(
     jobs: Sequence[BatchJob], cluster: str | None, workers: int, watch: Callable[[int], None] | None
 ) -> Forecast:
-    """What the jobs would take; nothing is solved."""
+    """Estimate memory, threads and time of the jobs; nothing is solved."""
     all_needs = needs(jobs, watch)
     with _pool(Path(), cluster, non_negative("workers", workers)) as pool:
         return forecast(all_needs, pool.machines())
@@ -68,7 +68,7 @@ def forecast_batch(
 def _pool(
     out: Path, cluster: str | None, workers: int, checkpoint_seconds: float = 30.0
 ) -> Generator[Processes | Tasks]:
-    """Who works: processes of this machine, or tasks of a cluster."""
+    """Open the workers: processes of this machine, or tasks of a cluster."""
     if cluster is None:
         with Processes(out, workers, checkpoint_seconds) as pool:
             yield pool

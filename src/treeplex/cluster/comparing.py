@@ -1,4 +1,4 @@
-"""The runs of a comparison, one after the other in this process, or shared by the workers of a cluster."""
+"""Run the algorithms of a comparison one after the other in this process, or on the workers of a cluster."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Watch = Callable[[str, Progress], None] | None
 
 
 class ComparedRun(NamedTuple):
-    """One run of a comparison that is still to be made."""
+    """One planned run of a comparison."""
 
     algorithm: str
     label: str  # also the name of its folder
@@ -38,12 +38,12 @@ class ComparedRun(NamedTuple):
     limits: Limits
 
     def finished(self, status: str, log: Table) -> FinishedRun:
-        """The same run, made."""
+        """Return the result of this run."""
         return FinishedRun(self.algorithm, self.seed if self.random else None, status, log)
 
 
 class Compared(NamedTuple):
-    """Runs of a comparison, algorithms that were refused, and whether all was interrupted."""
+    """Finished runs of a comparison, rejected algorithms, and whether Ctrl-C ended it."""
 
     runs: list[FinishedRun]
     refused: dict[str, str]
@@ -51,7 +51,7 @@ class Compared(NamedTuple):
 
 
 def planned_runs(solvers: Mapping[str, Algorithm[Any, Any]], seeds: range, limits: Limits) -> list[ComparedRun]:
-    """One run per algorithm; of those that draw random numbers, one per seed."""
+    """Plan one run per algorithm, and one per seed for algorithms that draw random numbers."""
     return [
         ComparedRun(
             name,
@@ -68,7 +68,7 @@ def planned_runs(solvers: Mapping[str, Algorithm[Any, Any]], seeds: range, limit
 def run_here(
     game: CompiledGame, planned: Sequence[ComparedRun], options: Options, folder: Path | None, watch: Watch
 ) -> Compared:
-    """One after the other."""
+    """Run all in this process, one after the other."""
     runs: list[FinishedRun] = []
     refused: dict[str, str] = {}
     for one in planned:
@@ -93,7 +93,7 @@ def run_on_workers(
     folder: Path | None,
     watch: Watch,
 ) -> Compared:
-    """On a cluster, each run with one thread unless told otherwise; solutions stay where they are found."""
+    """Run all on a cluster, with one thread each unless ``threads`` is set; solutions stay on their workers."""
     runs: dict[int, FinishedRun] = {}
     refused: dict[str, str] = {}
     theirs = replace(options, threads=max(1, options.threads), answer=None)
@@ -118,19 +118,19 @@ def run_on_workers(
 
 
 def status_and_log(game: CompiledGame, one: ComparedRun, options: Options, folder: Path | None) -> tuple[str, Table]:
-    """On a worker: what came of one run."""
+    """Return status and log of one run, computed on a worker."""
     solution = _solved(game, one, options, folder)
     return solution.status, solution.log
 
 
 def _solved(game: CompiledGame, one: ComparedRun, options: Options, folder: Path | None) -> Solution:
-    """As ``solve`` does it."""
+    """Execute one run with the same steps as ``solve``."""
     request = solving(game, one.algorithm, **asdict(one.limits), out=folder and folder / one.label)
     own = replace(options, seed=one.seed, out=request.options.out)
     return execute(replace(request, options=own))
 
 
 def uniform_nash_conv(game: CompiledGame) -> float:
-    """Of the strategies that the CFR family begins with."""
+    """Return NashConv of the strategies that the CFR family begins with."""
     solver: Any = build("cfr+").open(game, Execution())
     return solver.report(game, solver.start(game), "current").evaluate().nash_conv

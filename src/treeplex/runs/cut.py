@@ -27,8 +27,8 @@ def cut(solver: Algorithm[Any, Any], request: Request, how: Cutting) -> Cutting:
         raise ParameterError(f"The 'iterate' parameter must be average or current on a cluster, got {quoted(iterate)}.")
     if getattr(solver, "engine", None) is None:
         raise ParameterError(
-            f"On a cluster, the algorithm must have streams, such as 'pure-mccfr(streams=8)', or be one of {family()}; got"
-            f" {quoted(request.choice.label)}."
+            f"On a cluster, the algorithm must have streams, such as 'pure-mccfr(streams=8)', or be one of {family()};"
+            f" got {quoted(request.choice.label)}."
         )
     known = [request.problem.fingerprint, request.choice.name, solver.storage]
     run = hashlib.blake2b(json.dumps(known).encode(), digest_size=8).hexdigest()

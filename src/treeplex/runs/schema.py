@@ -28,7 +28,7 @@ class Field(NamedTuple):
     default: Any
     help: str
     scope: str
-    values: str = ""  # the form of its values, as --help shows it
+    values: str = ""  # form of its values, as --help shows it
 
 
 def _option(default: Any, help: str, scope: str, values: str = "") -> Any:
