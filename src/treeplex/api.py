@@ -102,7 +102,7 @@ def solve(
     """Find an equilibrium; stop at the first limit reached, by default NashConv 1e-3, or 0.5 % of a spot's pot.
 
     Args:
-        game: Anything that ``load`` takes.
+        game: Anything that ``load`` accepts.
         algorithm: A name such as ``"cfr+"``, ``"name(parameter=value,...)"``, or your own (see ``minimizer``). Default:
             ``auto``, a race of several algorithms that returns the result of the fastest one.
         nash_conv: Target in units of payoffs: stop when the sum of both players' best-response gains is at most this.
@@ -163,8 +163,8 @@ def resume(
     By default the run keeps its limits. ``seconds`` count from now, the other limits from the start of the run.
 
     Args:
-        folder: The run folder that ``out=``, ``Solution.save`` or the command line wrote. The folder of a batch returns a
-            ``Batch``.
+        folder: The run folder that ``out=``, ``Solution.save`` or the command line wrote. For the folder of a batch, a
+            ``Batch`` is returned.
         nash_conv: Target in units of payoffs: stop when the sum of both players' best-response gains is at most this.
         exploitability: Half of the same target; hold'em spots also accept text such as ``"0.3%pot"``.
         seconds: Stop after this many seconds, not counting compilation.
@@ -178,7 +178,7 @@ def resume(
         worker_memory: As in ``solve``.
         algorithm: Your own algorithm, if the run was started with one.
         game: Your own game, if the run was started with one.
-        checkpoint_seconds: Seconds between two checkpoints in ``folder``; more if writing takes over a tenth of it.
+        checkpoint_seconds: Seconds between checkpoints in ``folder``; longer if writing one takes over a tenth of it.
         watch: Called a few times per second with the progress, a ``treeplex.runs.Progress``.
         answer: Called with the solution before it is written to ``folder``.
     """
@@ -212,9 +212,9 @@ def compare(
     """Compare the work and time that algorithms need to come close to equilibrium, here or on a cluster.
 
     Args:
-        game: Anything that ``load`` takes.
-        algorithms: Names of algorithms, with parameters if you like. Default: all. Those that cannot solve this game are
-            in ``refused``, with the reason.
+        game: Anything that ``load`` accepts.
+        algorithms: Names of algorithms, with parameters if you like. Default: all. Those that cannot solve this game
+            are in ``refused``, with the reason.
         accuracies: Fractions of the uniform policy's NashConv. A run ends when it reaches the smallest.
         seeds: Number of runs of algorithms that draw random numbers; reported as medians and quartiles.
         seconds: Time limit of each run, not counting compilation.
@@ -268,7 +268,7 @@ def batch(
     The same call again continues the batch: finished jobs are not repeated, others resume from their checkpoints.
 
     Args:
-        jobs: A file of JSON lines, or a list of dictionaries: ``id``, ``game`` or ``spot``, and these options of ``solve``:
+        jobs: A file of JSON lines, or a list of dictionaries: ``id``, ``game`` or ``spot``, and options of ``solve``:
             ``algorithm``, ``nash_conv``, ``exploitability``, ``seconds``, ``iterations``, ``nodes``, ``storage``,
             ``seed``, ``iterate``.
         out: The folder for ``results/*.parquet``, ``runs/ID`` and ``logs/ID.log`` of jobs that failed. On a cluster:
@@ -336,8 +336,8 @@ def grow(
     The default limit is ten seconds. NashConv counts bets of every legal size; for a hold'em spot, of every candidate.
 
     Args:
-        game: A name such as ``"continuous_leduc"``, an ``Abstraction`` of rules of your own, or a hold'em spot. It starts
-            with its own sizes; a spot without sizes starts with half the pot and all-in.
+        game: A name such as ``"continuous_leduc"``, an ``Abstraction`` of rules of your own, or a hold'em spot. The run
+            starts with its sizes; a spot without sizes starts with half the pot and all-in.
         nash_conv: Target in units of payoffs: stop when the sum of both players' best-response gains is at most this.
         exploitability: Half of the same target; hold'em spots also accept text such as ``"0.3%pot"``.
         seconds: Stop after this many seconds, not counting compilation.

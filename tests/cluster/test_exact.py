@@ -321,10 +321,10 @@ def test_what_cannot_be_cut_is_refused(game: object, algorithm: str, more: dict[
 
 
 def test_workers_need_a_cluster() -> None:
-    with pytest.raises(ParameterError, match="'workers' parameter is for workers of a cluster"):
+    with pytest.raises(ParameterError, match="'workers' parameter is only for runs on a cluster"):
         tp.solve("leduc", "cfr+", workers=2)
 
 
 def test_a_cut_run_is_kept_where_it_was_started(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="kept in the folder it was started with"):
+    with pytest.raises(ParameterError, match="saved in the folder it was started with"):
         over(LocalShards(), "leduc", "cfr+", 2).save(tmp_path / "b")

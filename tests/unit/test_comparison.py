@@ -129,5 +129,5 @@ def test_refusals(given, said) -> None:
 
 
 def test_a_game_that_uniform_play_solves_is_refused() -> None:
-    with pytest.raises(ParameterError, match="is an equilibrium: there is nothing to compare"):
+    with pytest.raises(ParameterError, match="is an equilibrium, so there is nothing to compare"):
         tp.compare("matrix([[1,-1],[-1,1]])")

@@ -1,4 +1,4 @@
-"""``treeplex batch``: many jobs, on this machine or on a cluster."""
+"""``treeplex batch``: solve many games or spots, on this machine or on a cluster."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from treeplex.runs.progress import duration
 from treeplex.runs.schema import named
 
 SHOWN = 20
-"""Jobs that failed, or of a forecast, that are listed on the screen."""
+"""Maximum number of jobs, failed or forecast, to list on the screen."""
 
 Jobs = Annotated[
     Path,
     typer.Argument(
         metavar="JOBS.jsonl",
-        help='One job per line: {"id", "game" or "spot", "algorithm"?, a limit?, "storage"?, "seed"?}.',
+        help='One JSON object per line: {"id", "game" or "spot", "algorithm"?, a limit?, "storage"?, "seed"?}.',
         show_default=False,
     ),
 ]
-OUT = named("out")[0]._replace(help="Folder of results and runs; on a cluster one that all machines see.")
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only report the memory and time that the jobs would take.")]
-Workers = Annotated[int, typer.Option(help="Number of jobs at a time; 0: as many as processors and memory allow.")]
-Retries = Annotated[int, typer.Option(help="Number of times to repeat a job whose worker was lost.")]
+OUT = named("out")[0]._replace(help="Folder for results and runs; on a cluster, one that all machines share.")
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only report the memory and time that the jobs would need.")]
+Workers = Annotated[int, typer.Option(help="Number of jobs at a time (0 = as many as processors and memory allow).")]
+Retries = Annotated[int, typer.Option(help="Number of times to retry a job whose worker was lost.")]
 
 
 @grouped
@@ -47,16 +47,16 @@ def batch(
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Solve many games or hold'em spots, on this machine or on a cluster. The same command again continues."""
+    """Solve many games or hold'em spots, on this machine or on a cluster. Repeat the command to continue."""
     if dry_run:
         with working("estimating") as more:
             forecast = api.forecast(
                 jobs, cluster=values["cluster"], workers=workers, watch=lambda n: more(f"estimating: job {n:,}")
             )
-        _foretell(forecast, as_json)
+        _print_forecast(forecast, as_json)
         return
     if values["out"] is None:
-        raise ParameterError("Give --out FOLDER: the folder for results and runs.")
+        raise ParameterError("The option --out is missing: give --out FOLDER for results and runs.")
     with Bar() as bar:
         result = api.batch(
             jobs,
@@ -70,7 +70,7 @@ def batch(
 
 
 def resumed(folder: Path, cluster: str | None, checkpoint_seconds: float, as_json: bool) -> typer.Exit:
-    """Go on with the batch in a folder; returns the exit code to raise."""
+    """Resume the batch in a folder; return the exit code to raise."""
     with Bar() as bar:
         result = api.resume_batch(
             folder,
@@ -83,7 +83,7 @@ def resumed(folder: Path, cluster: str | None, checkpoint_seconds: float, as_jso
 
 
 def finished(result: Batch, as_json: bool) -> typer.Exit:
-    """Tell what came of a batch; returns the exit code to raise."""
+    """Print the result of a batch; return the exit code to raise."""
     if as_json:
         print_json(result.summary())
     else:
@@ -92,7 +92,7 @@ def finished(result: Batch, as_json: bool) -> typer.Exit:
 
 
 class Bar(LiveLine):
-    """How many jobs are done."""
+    """Progress bar of a batch: jobs done, failed and running."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -100,7 +100,7 @@ class Bar(LiveLine):
         )
 
     def watch(self, progress: BatchProgress) -> None:
-        """What ``batch`` calls."""
+        """Show progress; ``batch`` calls this."""
         words = f"{progress.running} running" + (f", {progress.failed} failed" if progress.failed else "")
         if self._bar:
             self._bar.update(self._task, description=words, completed=progress.done, total=progress.total)
@@ -113,14 +113,14 @@ def _print(row: ResultRow) -> None:
 
 
 def _describe(result: Batch) -> None:
-    cut = ", interrupted: the same command goes on" if result.interrupted else ""
+    cut = ", interrupted: repeat the command to continue" if result.interrupted else ""
     solved = len(result.rows) - len(result.failed)
     tell(f"{solved:,} of {len(result.jobs):,} jobs done in {duration(result.seconds)}{cut}")
     if result.missed:
         tell(f"{len(result.missed):,} ended before their target: {_listed(result.missed)}")
     if result.failed:
         rows = [[row.id, row.error] for row in result.rows if row.error][:SHOWN]
-        print_table(["failed", "because"], rows)
+        print_table(["failed", "reason"], rows)
         say(f"logs: {result.folder / LOGS}")
     say(f"results: {result.summary()['results']} (any Parquet reader), runs: {result.folder / 'runs'}")
 
@@ -129,7 +129,7 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
 
 
-def _foretell(forecast: Forecast, as_json: bool) -> None:
+def _print_forecast(forecast: Forecast, as_json: bool) -> None:
     if as_json:
         for record in forecast.records():
             print_json(record)
@@ -141,7 +141,7 @@ def _foretell(forecast: Forecast, as_json: bool) -> None:
     ]
     left = len(rows) - SHOWN
     shown = [*rows[:SHOWN], *([[f"... {left:,} more", "", "", "", ""]] if left > 0 else [])]
-    print_table(["job", "game", "memory", "threads", "time, a guess"], shown, right=(2, 3, 4))
+    print_table(["job", "game", "memory", "threads", "time (estimate)"], shown, right=(2, 3, 4))
     fields = forecast.summary()
     where = f"{forecast.cores} processors of {forecast.machines} machine{'s' * (forecast.machines > 1)}"
     tell(
@@ -149,7 +149,7 @@ def _foretell(forecast: Forecast, as_json: bool) -> None:
         f" {_seconds(forecast.seconds)}"
     )
     if fields["jobs_without_estimate"]:
-        say("how long a game takes to a target NashConv is not known before; a limit of seconds bounds it")
+        say("the time to a target NashConv cannot be predicted; a time limit bounds it")
 
 
 def _seconds(seconds: float | None) -> str:

@@ -1,4 +1,4 @@
-"""``treeplex holdem report``: a line of play over many boards."""
+"""``treeplex holdem report``: compare a line of play over many boards."""
 
 from __future__ import annotations
 
@@ -21,23 +21,25 @@ def report(
     runs: Annotated[list[Path], typer.Argument(help="Run folders of solved spots.", show_default=False, **FOLDER)],
     line: Annotated[
         list[str] | None,
-        typer.Option(help='The way to the node; "*" stands for every card, such as "x/x/*". Several may be given.'),
+        typer.Option(help='Line of play to the node; "*" stands for every card, as in "x/x/*". Can be repeated.'),
     ] = None,
-    hand: Annotated[str | None, typer.Option(help="Frequencies and EVs of these hands alone, such as AKs or QQ+.")] = (
-        None
-    ),
-    by_class: Annotated[bool, typer.Option("--by-class", help="One row per class of hands, such as top pair.")] = False,
-    only: Annotated[str, typer.Option(help='Boards with all of these words, such as "paired, A-high".')] = "",
-    without: Annotated[str, typer.Option(help="Boards with none of these words.")] = "",
-    threads: Annotated[int, typer.Option(min=0, help="0: as many as pay.")] = 0,
-    csv: Annotated[Path | None, typer.Option(help="Save a table as text.")] = None,
-    parquet: Annotated[Path | None, typer.Option(help="Save a table.")] = None,
-    html: Annotated[Path | None, typer.Option(help="Save a page that needs nothing else.")] = None,
+    hand: Annotated[str | None, typer.Option(help="Report only these hands, such as AKs or QQ+.")] = (None),
+    by_class: Annotated[
+        bool, typer.Option("--by-class", help="Print one row per class of hands, such as top pair.")
+    ] = False,
+    only: Annotated[
+        str, typer.Option(help='Use only boards with all of these textures, such as "paired, A-high".')
+    ] = "",
+    without: Annotated[str, typer.Option(help="Use only boards with none of these textures.")] = "",
+    threads: Annotated[int, typer.Option(min=0, help="Number of threads (0 = automatic).")] = 0,
+    csv: Annotated[Path | None, typer.Option(help="Save the table as CSV.")] = None,
+    parquet: Annotated[Path | None, typer.Option(help="Save the table as Parquet.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Save the report as a single HTML page.")] = None,
     force: Force = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """A line of play over many boards: how often, EV, equity, and what is done, board by board and on average."""
+    """Compare a line of play over many boards: frequency, EV, equity and actions, per board and on average."""
     check_files(force=force, csv=csv, parquet=parquet, html=html)
     lines = line or [""]
     with working("opening runs") as more:
@@ -56,7 +58,7 @@ def report(
     else:
         _print(result)
     if not result.rows:
-        say("no board of these runs has all of the words asked for")
+        say("no board of these runs has the requested textures")
     if csv is not None:
         replace_text(csv, result.to_csv())
     if parquet is not None:
@@ -72,7 +74,7 @@ def _words(text: str) -> list[str]:
 
 
 def _print(result: Report) -> None:
-    """A table: nodes, then averages."""
+    """Print a table of nodes, then of averages."""
     actions = list(dict.fromkeys(action for row in result.rows for action in row.actions))
     several = len({row.run for row in result.rows}) > 1
     columns = [*(["run"] if several else []), "board", "line", "hands", "often"]

@@ -1,4 +1,4 @@
-"""``treeplex compare --all``: nodes and seconds to several accuracies, for every algorithm that can solve a game."""
+"""``treeplex compare --all``: nodes and seconds to several accuracies, for all algorithms that fit a game."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from treeplex.system import answering
 
 
 class RunLines:
-    """The progress line of one run after the other."""
+    """Progress lines of runs, one after the other."""
 
     def __init__(self, game: str, names: list[str], limits: Limits) -> None:
         self._game, self._names, self._limits = game, names, limits
         self._label, self._line, self._status, self._due = "", None, None, 0.0
 
     def watch(self, label: str, progress: Progress) -> None:
-        """What ``compare`` calls: with the name of a run, or with words about many on a cluster."""
+        """Show progress; ``compare`` calls this with the label of a run, or on a cluster with text about many."""
         if label.partition(", seed ")[0] not in self._names:
             self._count(label)
             return
@@ -51,7 +51,7 @@ class RunLines:
             say(words)
 
     def stop(self) -> None:
-        """Clear the line."""
+        """Remove the progress line."""
         if self._status is not None:
             self._status.stop()
         if self._line is not None:
@@ -61,9 +61,11 @@ class RunLines:
 def tabulate(
     game: str, algorithms: list[str] | None, seeds: int, accuracies: str | None, values: Values, as_json: bool
 ) -> None:
-    """Run ``algorithms`` (None: all), print the table, and leave it as Parquet and picture."""
+    """Run ``algorithms`` (None: all), print the table, and save it as Parquet and picture."""
     if values.pop("nash_conv") is not None or values.pop("exploitability") is not None:
-        raise ParameterError("A table of accuracies has targets of its own: give --accuracies, not a target NashConv.")
+        raise ParameterError(
+            "A table of accuracies has its own targets: give --accuracies instead of a target NashConv."
+        )
     out, _ = values.pop("out"), values.pop("big_blind")
     targets = ACCURACIES if accuracies is None else _numbers(accuracies)
     values["seconds"] = api.DEFAULT_COMPARE_SECONDS if values["seconds"] is None else values["seconds"]
@@ -116,11 +118,11 @@ def _describe(comparison: Comparison) -> None:
     head, rows = comparison.words()
     print_table(head, rows, right=range(1, len(head)))
     if comparison.refused:
-        print_table(["not run", "because"], [[name, why] for name, why in comparison.refused.items()])
+        print_table(["not run", "reason"], [[name, why] for name, why in comparison.refused.items()])
 
 
 def _numbers(text: str) -> list[float]:
-    """Such as 1e-3,1e-5."""
+    """Parse numbers with commas between, such as 1e-3,1e-5."""
     numbers = [real_number(part.strip()) for part in text.split(",")]
     if None in numbers:
         raise ParameterError(f"The option --accuracies must be numbers with commas between, got {quoted(text)}.")

@@ -135,9 +135,7 @@ def reading_options() -> Generator[None]:
     try:
         yield
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        raise ParameterError(
-            f"The options of the run are damaged or were not written by treeplex ({error})."
-        ) from error
+        raise ParameterError(f"The options of the run are not what treeplex writes ({error}).") from error
 
 
 def shortened(rows: Sequence[list[str]], show: int) -> list[list[str]]:

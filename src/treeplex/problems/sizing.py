@@ -86,11 +86,7 @@ def _proofs(answer: Sizes) -> Iterator[str]:
     elif answer.better_percent_of_pot is not None:
         yield "no other menu with as many sizes is better"
     if answer.proved_fewest is not None:
-        yield (
-            "fewer sizes lose more"
-            if answer.proved_fewest
-            else "fewest found so far; it is not proved that fewer lose more"
-        )
+        yield ("fewer sizes lose more" if answer.proved_fewest else "fewest found; not proved that fewer lose more")
 
 
 def size_search(spots: Any, options: SizeOptions) -> SizesProblem:

@@ -91,7 +91,7 @@ class SpotProblem(Problem):
 def fit_spot(choice: Choice) -> Choice:
     """Return the algorithm with the averaging order of spots; raise if it only works on compiled games."""
     if not choice.algorithm.solves_spots:
-        raise ParameterError(f"The 'algorithm' of a hold'em spot must be auto, {family()}, got {quoted(choice.label)}.")
+        raise ParameterError(f"Hold'em spots are solved by auto, {family()}, got {quoted(choice.label)}.")
     order = choice.parameters.get("order", FACED)
     if order != FACED:
         raise ParameterError(

@@ -81,7 +81,7 @@ class RunFolder(NamedTuple):
         except FileNotFoundError:
             raise ParameterError(f"{path} is not a run folder: it has no run.json.") from None
         except DAMAGES as error:
-            raise FormatError(f"not written by treeplex ({error}).", path=str(path / "run.json")) from error
+            raise FormatError(f"not what treeplex writes ({error}).", path=str(path / "run.json")) from error
         if record is None:
             raise _too_old(path)
         return RunFolder(path, record)

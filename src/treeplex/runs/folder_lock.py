@@ -72,7 +72,7 @@ def claimed_for(folder: str | Path, kind: str, purpose: Mapping[str, Any]) -> Ge
             recorded: Any = parse_json((path / name).read_text(encoding="utf-8"))
             other = next((key for key in fields if recorded.get(key) != fields[key]), None)
         except (OSError, ValueError, AttributeError) as error:
-            raise FormatError(f"not written by treeplex ({error!s:.80}).", path=str(path / name)) from error
+            raise FormatError(f"not what treeplex writes ({error!s:.80}).", path=str(path / name)) from error
         if other is not None:
             raise ParameterError(
                 f"The folder {path} holds a {kind} with another {other} ({recorded.get(other)!r:.80}); choose another"

@@ -197,7 +197,7 @@ class Solution:
         """Save a run folder: policy, log, convergence plot, result, checkpoint, and a README that explains them."""
         if not self.solver.portable:
             raise ParameterError(
-                "A run on several machines is saved only in the folder it was started with: give out= when you start it."
+                "A run on several machines can only be saved in the folder it was started with: start it with out=."
             )
         solver = self.solver.open(self.game, Execution(storage=self.record.storage, threads=self.record.threads))
         with RunFolder.claim(folder, self.record, self.request.problem) as run_folder:
