@@ -50,7 +50,7 @@ def test_ranges_on_stdin(cli, monkeypatch):
         monkeypatch.setattr(sys, "stdin", io.StringIO(text))
         assert cli("holdem", "convert", "-", "--to", to).out.strip() == made
     monkeypatch.setattr(sys, "stdin", io.StringIO(" "))
-    assert "nothing on stdin" in cli("holdem", "convert", "-", "--to", "range").sentence
+    assert "input on stdin is empty" in cli("holdem", "convert", "-", "--to", "range").sentence
 
 
 def test_ranges_of_a_spot(cli, samples):

@@ -18,8 +18,8 @@ Method = Annotated[str, typer.Option(help="How a size is added: recovery (a reco
 Factor = Annotated[
     float,
     typer.Option(
-        help="Factor by which a size's regret must exceed the Proposition 1 threshold (inf = never add). 0 means 1.01 with"
-        " cfr, 1 with cfr+, 1.25 with dcfr."
+        help="Factor by which a size's regret must exceed the Proposition 1 threshold (inf = never add). 0 means 1.01"
+        " with cfr, 1 with cfr+, 1.25 with dcfr."
     ),
 ]
 Every = Annotated[

@@ -33,7 +33,7 @@ class ManySpots(SpotOptions):
         list[str] | None,
         typer.Argument(
             metavar="[SPOT]...",
-            help="JSON or TOML files, FILE#NAME, or a FILE with several spots. Without one, give --board and the others.",
+            help="JSON or TOML files, FILE#NAME, or a FILE with several spots. Otherwise give --board and the rest.",
         ),
     ] = None
 
