@@ -72,7 +72,7 @@ def sizes(
     per_decision: Annotated[
         bool, typer.Option("--per-decision", help="Choose one menu per line of play on the first street.")
     ] = False,
-    accuracy: Annotated[str, typer.Option(help="Maximum width of the intervals of losses.")] = f"{ACCURACY}%pot",
+    accuracy: Annotated[str, typer.Option(help="Maximum width of the intervals of values.")] = f"{ACCURACY}%pot",
     gap: Annotated[str, typer.Option(help="Stop when no other menu can be better by more than this.")] = f"{GAP}%pot",
     values: Annotated[Values, SIZES],
     png: Annotated[Path | None, typer.Option(help="Save a plot to this PNG.")] = None,
