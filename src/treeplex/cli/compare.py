@@ -68,7 +68,8 @@ def compare(
     """Run algorithms side by side and plot NashConv. Default limits: NashConv 0.001, or 60 seconds.
 
     With --all, --seeds or --accuracies it prints a table of nodes and seconds to several accuracies; the default time
-    limit is then 10 seconds per run. The same comparison in the same folder continues.
+    limit is then 10 seconds per run. The same comparison in the same folder continues. An algorithm that is named twice
+    runs twice.
     """
     if bool(algorithms) == every:
         raise ParameterError("Name one or more algorithms, or give --all, but not both. See: treeplex list algorithms.")

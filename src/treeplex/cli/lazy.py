@@ -20,7 +20,7 @@ COMMANDS: Final = {
     "grow": "Solve a game or a hold'em spot, and find the bet sizes that matter.",
     "evaluate": "Measure a policy exactly: value, NashConv and best responses.",
     "explore": "Sample a game from its rules without compiling it, and estimate the quality.",
-    "merge": "Average several policies into one, such as those of several seeds, and measure all.",
+    "merge": "Average policies by reach into one, such as those of several seeds, and measure all of them.",
     "export": "Save a game to a file, or a policy in another format.",
     "reproduce": "Reproduce a figure or table of a paper.",
     "serve": "View runs, solve, compare and train in a browser.",

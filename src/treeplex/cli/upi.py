@@ -9,9 +9,9 @@ from treeplex.poker.upi.session import Session
 
 
 def upi() -> None:
-    """Control the hold'em solver with PioSOLVER's text protocol (UPI), line by line on stdin and stdout.
+    """Control the hold'em solver with PioSOLVER's text protocol (UPI) on stdin and stdout.
 
-    Every answer ends with the line of set_end_string. See: docs/how-to/formats.md.
+    It reads one command per line, and ends every answer with the line of set_end_string. See: docs/how-to/formats.md.
     """
     incoming: Any = sys.stdin
     if hasattr(incoming, "reconfigure"):

@@ -24,7 +24,7 @@ from treeplex.runs.loop import CHUNK
 from treeplex.runs.solution import Solution
 from treeplex.tensors import Tensors, copied
 
-ATTEMPTS: Final = 20  # at one step of a stream, if its workers are lost
+ATTEMPTS: Final = 20  # retries of a step of a stream, if its workers are lost
 SHARE: Final = 9.0  # a step computes for this multiple of the time of its messages
 LONGEST: Final = 5.0  # seconds of a step, after which the loop checks the clock and Ctrl-C
 
@@ -47,7 +47,7 @@ class OnCluster(Algorithm[CompiledGame, Fleet]):
     name: str  # with every parameter, so that workers can build the algorithm
     module: ModuleType = field(repr=False)  # ray
     game: Any = field(repr=False)  # reference to the game
-    workers: int  # that can advance a stream at the same time
+    workers: int  # number that can advance streams at the same time
 
     random = True
 

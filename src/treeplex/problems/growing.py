@@ -38,7 +38,7 @@ READINGS: Final = {
 
 @dataclass(frozen=True, eq=False)
 class GrowingProblem(Problem):
-    """Find an equilibrium of a game whose actions have sizes, and the sizes that matter."""
+    """Find an equilibrium of a game with bet sizes, and the sizes that matter."""
 
     game: Any  # an Abstraction, or the spot to start with
     algorithm: Any  # includes the options of growth

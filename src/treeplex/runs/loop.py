@@ -36,7 +36,7 @@ class Progress(NamedTuple):
     iteration: int
     seconds: float
     rows: list[LogRow]  # the log so far
-    compiling: int = 0  # kernels compiled so far; their compilation does not count as solving
+    compiling: int = 0  # kernels compiled or being compiled, which does not count as solving
     additions: Sequence[Any] = ()  # with growth: every size added so far
     stage: str = ""  # current stage in words, if numbers do not show it
     evaluation: Evaluation | None = None  # the evaluation of the last row, if it has just been made

@@ -90,7 +90,7 @@ class Forecast:
 
     @property
     def seconds(self) -> float | None:
-        """Seconds in all, if every processor is busy; None if unknown."""
+        """Estimated seconds of the whole batch, if every processor is busy; None if unknown."""
         return longest(self.needs, self.tasks, self.cores)
 
     def summary(self) -> dict[str, Any]:
