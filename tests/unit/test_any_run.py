@@ -398,7 +398,7 @@ def test_games_of_ones_own_are_given_again_to_go_on(tmp_path) -> None:
     rules: Any = make("continuous_leduc(sizes=branch-3)")
     own = RandomTree(seed=3)
     tp.explore(own, iterations=20, responses=5, out=tmp_path / "explored")
-    with pytest.raises(ParameterError, match=r"give it as game=\.$"):
+    with pytest.raises(ParameterError, match=r"pass it as game=\.$"):
         tp.resume(tmp_path / "explored", iterations=30)
     assert tp.resume(tmp_path / "explored", iterations=30, game=own).iterations == 30
     with pytest.raises(ParameterError, match="of this version; start a new run"):
