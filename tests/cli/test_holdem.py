@@ -304,7 +304,7 @@ def test_info(cli, spot_file):
     assert "free memory" in words
     assert " to 0.5%pot, " in words
     assert "isomorphism" not in cli("holdem", "info", spot_file).out  # nothing is alike on a river
-    assert "default" not in words
+    assert "sizes (default)" not in words
     assert "sizes (default)" in cli("holdem", "info", *OPTIONS).out
 
 
