@@ -61,7 +61,7 @@ def _first() -> Iterator[str]:
     """Yield a line for each core algorithm, and how to see the others."""
     core = [entry for entry in ALGORITHMS.values() if entry.core]
     yield from _rows([(entry.name, entry.summary, "") for entry in core])
-    yield f"  {len(ALGORITHMS) - len(core)} more; for these and all parameters: treeplex list algorithms --all"
+    yield f"  {len(ALGORITHMS) - len(core)} more, with parameters: treeplex list algorithms --all"
 
 
 def _by_paper() -> Iterator[str]:
