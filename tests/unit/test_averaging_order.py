@@ -86,6 +86,6 @@ def test_the_first_average_is_the_second_strategy_of_player_0_alone() -> None:
 
 
 def test_a_spot_has_an_order_of_its_own() -> None:
-    with pytest.raises(ParameterError, match="averages use the strategies that are faced; leave out order=next"):
+    with pytest.raises(ParameterError, match="averages take the strategies that are faced; leave out order=next"):
         check_scheme(build("cfr+(order=next)").scheme, "float32")  # pyright: ignore[reportAttributeAccessIssue]
     check_scheme(build("cfr+(order=faced)").scheme, "float32")  # pyright: ignore[reportAttributeAccessIssue]

@@ -95,7 +95,7 @@ def fit_spot(choice: Choice) -> Choice:
     order = choice.parameters.get("order", FACED)
     if order != FACED:
         raise ParameterError(
-            f"On hold'em spots averages use the strategies that are faced; leave out order={order}, or give"
+            f"On hold'em spots averages take the strategies that are faced; leave out order={order}, or give"
             f" order={FACED}."
         )
     name = named_on_spots(choice.name)
