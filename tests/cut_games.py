@@ -15,11 +15,11 @@ from treeplex.algorithms.protocol import Execution
 from treeplex.engines.sharded.session import Cutting
 from treeplex.engines.sharded.shards import LostError, Message, Order, Stamp
 from treeplex.games.holdem.spot import Spot, make_spot, sizes_for
-from treeplex.runs.asking import solving
 from treeplex.runs.folder import RunFolder
+from treeplex.runs.requests import solving
 from treeplex.runs.solution import Solution
 from treeplex.runs.solve import execute
-from treeplex.runs.transport import Keeper, LocalShards
+from treeplex.runs.transport import LocalShards, ShardProxy
 
 KNOWN: dict[str, Any] = json.loads((Path(__file__).parent / "holdem/spots.json").read_text(encoding="utf-8"))["spots"]
 
@@ -70,8 +70,8 @@ class Flaky(LocalShards):
         self.stamps: list[Stamp] = []
 
     def begin(self, orders: Sequence[Order]) -> None:
-        self._keepers = [
-            Keeper(order) if k >= len(self._keepers) or self._keepers[k] is None else self._keepers[k]
+        self._proxies = [
+            ShardProxy(order) if k >= len(self._proxies) or self._proxies[k] is None else self._proxies[k]
             for k, order in enumerate(orders)
         ]
 
@@ -82,7 +82,7 @@ class Flaky(LocalShards):
             if self.after:
                 super().ask(stamp, messages)
             victim: Any = None
-            self._keepers[self.count % len(self._keepers)] = victim
+            self._proxies[self.count % len(self._proxies)] = victim
             self.lost += 1
             raise LostError("A shard is lost.")
         return super().ask(stamp, messages)

@@ -42,6 +42,7 @@ ALLOWED: dict[str, str] = {
     "found": "public: the sizes of a growing run, solution.found",
     "kept": "saved: arrays of a warm start's checkpoint, state.kept.0",
     "worth": "saved: JSON key of the sizes in a growing run's result",
+    "asked": "field of run.json: the algorithm as the user wrote it",
 }
 """Names that have one of these words all the same, each with its reason."""
 

@@ -20,8 +20,8 @@ from treeplex.cluster.shards import sharding
 from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.errors import Note
 from treeplex.games.holdem.spot import make_spot
-from treeplex.runs.asking import solving
 from treeplex.runs.cut import cut
+from treeplex.runs.requests import solving
 
 SPOTS = Path(__file__).parents[2] / "tests/holdem/spots.json"
 ALGORITHM = "cfr+"

@@ -1,4 +1,4 @@
-"""Everything a newcomer needs: load, solve, compare, batch, resume, evaluate, best_response, grow, ..."""
+"""The public functions: load, solve, compare, batch, resume, evaluate, best_response, grow, ..."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from treeplex.algorithms.protocol import Algorithm, Execution
 from treeplex.algorithms.registry import ALGORITHMS, build
 from treeplex.cluster.batch import carry_out_batch, forecast_batch
-from treeplex.cluster.comparing import run_here, run_on_workers, uniform_nash_conv, wanted_runs
+from treeplex.cluster.comparing import planned_runs, run_here, run_on_workers, uniform_nash_conv
 from treeplex.cluster.place import carry_out
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.boards.game import HoldemGame
@@ -31,14 +31,14 @@ from treeplex.policies.merge import merge as merge_policies
 from treeplex.policies.policy import PolicySource
 from treeplex.problems.growing import DEFAULT_GROWTH_SECONDS, DEFAULT_SPOT_ALGORITHM
 from treeplex.problems.loading import Source, load, load_game
-from treeplex.runs.asking import DEFAULT_ALGORITHM, exploring, growing, resuming, solving
 from treeplex.runs.batch.jobs import jobs_of
 from treeplex.runs.batch.results import ResultRow
 from treeplex.runs.batch.run import Batch, BatchProgress, Forecast, is_batch, recorded
-from treeplex.runs.claim import claimed_for
-from treeplex.runs.claim import folder_of as path_of_folder
 from treeplex.runs.comparison import ACCURACIES, Comparison, accuracies_of, seeds_of
+from treeplex.runs.folder_lock import claimed_for
+from treeplex.runs.folder_lock import folder_of as path_of_folder
 from treeplex.runs.loop import Progress
+from treeplex.runs.requests import DEFAULT_ALGORITHM, exploring, growing, resuming, solving
 from treeplex.runs.schema import LIMITS, Options
 from treeplex.runs.solution import Solution
 
@@ -65,10 +65,10 @@ __all__ = [
 ]
 
 DEFAULT_COMPARE_SECONDS = 10.0
-"""The time limit of each run of ``compare``."""
+"""Default time limit of each run of ``compare``, in seconds."""
 
 DEFAULT_RETRIES = 2
-"""How often ``batch`` tries a job again whose worker was lost."""
+"""Default number of times that ``batch`` retries a job whose worker was lost."""
 
 Watch = Callable[[Progress], None]
 Answer = Callable[[Solution], None]
@@ -102,34 +102,34 @@ def solve(
     """Find an equilibrium; stop at the first limit reached, by default NashConv 1e-3, or 0.5 % of a spot's pot.
 
     Args:
-        game: Anything that ``load`` takes.
+        game: Anything that ``load`` accepts.
         algorithm: A name such as ``"cfr+"``, ``"name(parameter=value,...)"``, or your own (see ``minimizer``). Default:
-            ``auto``, a race of several; the one that is fastest in this game gives the answer.
-        nash_conv: Target, in the units of payoffs: stop when both players' best-response gains add up to at most this.
-        exploitability: The same target said as half of it; for a hold'em spot also such as ``"0.3%pot"``.
-        seconds: Stop after so many seconds, not counting compilation.
-        iterations: Stop after so many iterations, each of which updates every player once.
-        nodes: Stop once so many nodes have been touched: histories entered by traversals.
-        seed: For algorithms that draw random numbers: the same seed, the same bits.
+            ``auto``, a race of several algorithms that returns the result of the fastest one.
+        nash_conv: Target in units of payoffs: stop when the sum of both players' best-response gains is at most this.
+        exploitability: Half of the same target; hold'em spots also accept text such as ``"0.3%pot"``.
+        seconds: Stop after this many seconds, not counting compilation.
+        iterations: Stop after this many iterations, each of which updates every player once.
+        nodes: Stop after this many nodes touched, which are histories entered by traversals.
+        seed: Seed of algorithms that draw random numbers. Equal seeds give equal bits.
         iterate: Report the ``"average"`` strategies, the ``"current"`` ones, or the ``"best"`` of both so far.
-        storage: What regrets and averages are kept in: ``"float64"``, ``"float32"``, ``"int16"``. Default: float64,
+        storage: Number format of regrets and averages: ``"float64"``, ``"float32"`` or ``"int16"``. Default: float64,
             for a hold'em spot float32.
-        threads: How many; 0: as many as pay. Changes no bit of the answer.
+        threads: Number of threads (0 = automatic). The result does not depend on it, to the bit.
         backend: ``"cpu"``, ``"cuda"`` for a GPU, or ``"auto"``: a GPU if there is one and the game is large enough.
-        device: Which GPU, counted from 0.
-        cluster: ``"auto"`` or the address of a Ray cluster, whose workers share the streams of an algorithm such as
-            ``"pure-mccfr(streams=8)"``, or have one part each of a game that is cut for them, for the CFR family.
-            Changes no bit of the answer.
-        workers: Of the cluster, how many; ``threads`` are those of each then, by default 1. Default: all CPUs, or
-            with ``backend="cuda"`` all GPUs, of which each has one.
-        worker_memory: What each may take, such as ``"8GB"``: a game that needs more is refused.
+        device: Index of the GPU, counted from 0.
+        cluster: ``"auto"`` or the address of a Ray cluster. Its workers share the streams of an algorithm such as
+            ``"pure-mccfr(streams=8)"``. For the CFR family, the game is cut and each worker has one part. The result
+            does not depend on it, to the bit.
+        workers: Number of cluster workers; ``threads`` then applies to each worker (default 1). Default: all CPUs, or
+            with ``backend="cuda"`` one worker per GPU.
+        worker_memory: Memory limit per worker, such as ``"8GB"``; raises if the game does not fit.
         locks: Locked decisions of a hold'em spot.
-        out: Keep checkpoints and the answer in this folder; one that holds this very run is continued. Default:
-            nowhere.
-        checkpoint_seconds: Seconds between two checkpoints in ``out``; more if writing one takes over a tenth of it.
+        out: Save checkpoints and the result in this folder. If it holds this run already, the run continues. Default:
+            nothing is saved.
+        checkpoint_seconds: Seconds between checkpoints in ``out``; longer if writing one takes over a tenth of it.
         watch: Called a few times per second with the progress, a ``treeplex.runs.Progress``.
-        answer: Called with the solution before anything of it is written to ``out``.
-        **parameters: Of the algorithm: ``solve(game, "dcfr", alpha=2)`` is ``solve(game, "dcfr(alpha=2)")``.
+        answer: Called with the solution before it is written to ``out``.
+        **parameters: Parameters of the algorithm: ``solve(game, "dcfr", alpha=2)`` is ``solve(game, "dcfr(alpha=2)")``.
 
     >>> solution = solve("kuhn", "cfr+", nash_conv=1e-4)
     >>> solution.status, round(solution.value, 3)
@@ -158,34 +158,36 @@ def resume(
     watch: Watch | None = None,
     answer: Answer | None = None,
 ) -> Solution | Any:
-    """Continue any run where it was stopped or killed, to the same bits as if it never had been.
+    """Continue a run that was stopped or killed, with the same bits as if it had not been interrupted.
 
-    Without limits: to those the run had. ``seconds`` count from now, the other limits from the start of the run.
+    By default the run keeps its limits. ``seconds`` count from now, the other limits from the start of the run.
 
     Args:
-        folder: The run folder, which ``out=``, ``Solution.save`` or the command line left; or that of a batch, which
-            gives a ``Batch``.
-        nash_conv: Target, in the units of payoffs: stop when both players' best-response gains add up to at most this.
-        exploitability: The same target said as half of it; for a hold'em spot also such as ``"0.3%pot"``.
-        seconds: Stop after so many seconds, not counting compilation.
-        iterations: Stop after so many iterations, each of which updates every player once.
-        nodes: Stop once so many nodes have been touched: histories entered by traversals.
-        threads: How many; 0: as many as pay. Changes no bit of the answer.
+        folder: The run folder that ``out=``, ``Solution.save`` or the command line wrote. For the folder of a batch, a
+            ``Batch`` is returned.
+        nash_conv: Target in units of payoffs: stop when the sum of both players' best-response gains is at most this.
+        exploitability: Half of the same target; hold'em spots also accept text such as ``"0.3%pot"``.
+        seconds: Stop after this many seconds, not counting compilation.
+        iterations: Stop after this many iterations, each of which updates every player once.
+        nodes: Stop after this many nodes touched, which are histories entered by traversals.
+        threads: Number of threads (0 = automatic). The result does not depend on it, to the bit.
         backend: ``"cpu"``, ``"cuda"`` for a GPU, or ``"auto"``: a GPU if there is one and the game is large enough.
-        device: Which GPU, counted from 0.
-        cluster: As in ``solve``, wherever the run was before: on one machine, or cut for other workers.
+        device: Index of the GPU, counted from 0.
+        cluster: As in ``solve``. The run may have been on one machine, or cut for other workers.
         workers: As in ``solve``.
         worker_memory: As in ``solve``.
-        algorithm: Your own, if the run was started with it.
-        game: Your own, if the run was started with it.
-        checkpoint_seconds: Seconds between two checkpoints in ``folder``; more if writing takes over a tenth of it.
+        algorithm: Your own algorithm, if the run was started with one.
+        game: Your own game, if the run was started with one.
+        checkpoint_seconds: Seconds between checkpoints in ``folder``; longer if writing one takes over a tenth of it.
         watch: Called a few times per second with the progress, a ``treeplex.runs.Progress``.
-        answer: Called with the solution before anything of it is written to ``folder``.
+        answer: Called with the solution before it is written to ``folder``.
     """
     arguments = dict(locals())
     if is_batch(folder):
         if any(arguments[field.name] is not None for field in LIMITS):
-            raise ParameterError("The jobs of a batch have limits of their own: run it again with other jobs.")
+            raise ParameterError(
+                "The jobs of a batch have their own limits. To change them, run the batch again with other jobs."
+            )
         return resume_batch(folder, cluster=cluster, checkpoint_seconds=checkpoint_seconds)
     return carry_out(resuming(**arguments))
 
@@ -207,27 +209,27 @@ def compare(
     watch: Callable[[str, Progress], None] | None = None,
     answer: Answer | None = None,
 ) -> Comparison:
-    """Run algorithms on one game, here or on a cluster: what does it take each to come how close to equilibrium?
+    """Compare the work and time that algorithms need to come close to equilibrium, here or on a cluster.
 
     Args:
-        game: Anything that ``load`` takes.
-        algorithms: Their names, with parameters if you like. Default: all there are; those that cannot solve this game
+        game: Anything that ``load`` accepts.
+        algorithms: Names of algorithms, with parameters if you like. Default: all. Those that cannot solve this game
             are in ``refused``, with the reason.
-        accuracies: Parts of the uniform policy's NashConv. A run ends when it has come to the smallest.
-        seeds: How many runs of those that draw random numbers; of these there are medians and quartiles.
-        seconds: Time limit of each run, without compilation.
-        iterations: Limit of each run.
-        nodes: Limit of each run on nodes touched.
+        accuracies: Fractions of the uniform policy's NashConv. A run ends when it reaches the smallest.
+        seeds: Number of runs of algorithms that draw random numbers; reported as medians and quartiles.
+        seconds: Time limit of each run, not counting compilation.
+        iterations: Limit on iterations of each run.
+        nodes: Limit on nodes touched of each run.
         seed: The first seed.
-        threads: How many; 0: as many as pay.
+        threads: Number of threads (0 = automatic).
         cluster: ``"auto"`` or the address of a Ray cluster, whose workers share the runs. Default: one after the other.
-        out: Keep table, picture and a run folder for each run here. The same comparison in the same folder continues.
-        checkpoint_seconds: Seconds between two checkpoints of a run.
-        watch: Called a few times per second with what is being run and its progress.
+        out: Folder for the table, the picture and a folder per run. The same comparison in the same folder continues.
+        checkpoint_seconds: Seconds between checkpoints of a run.
+        watch: Called a few times per second with the name of the current run and its progress.
         answer: Called with the solution of each run.
 
-    >>> found = compare("kuhn", ["cfr+", "cfr+-restarted"], accuracies=[1e-2, 1e-6], iterations=2000)
-    >>> found.ranking
+    >>> comparison = compare("kuhn", ["cfr+", "cfr+-restarted"], accuracies=[1e-2, 1e-6], iterations=2000)
+    >>> comparison.ranking
     ['cfr+-restarted', 'cfr+']
     """
     targets, count = accuracies_of(accuracies), seeds_of(seeds)
@@ -235,19 +237,19 @@ def compare(
     chosen, first = list(ALGORITHMS) if algorithms is None else list(dict.fromkeys(algorithms)), options.seed
     solvers = {name: build(name) for name in chosen}
     limits = Limits(seconds=seconds, iterations=iterations, nodes=nodes)
-    loaded, kept = load(game), None if out is None else path_of_folder(out, "out")
+    loaded, path = load(game), None if out is None else path_of_folder(out, "out")
     uniform = uniform_nash_conv(loaded)
     if not uniform > 0.0:
-        raise ParameterError(f"The uniform policy of {loaded.name} is an equilibrium: there is nothing to compare.")
-    wanted = wanted_runs(solvers, range(first, first + count), replace(limits, nash_conv=targets[-1] * uniform))
+        raise ParameterError(f"The uniform policy of {loaded.name} is an equilibrium, so there is nothing to compare.")
+    planned = planned_runs(solvers, range(first, first + count), replace(limits, nash_conv=targets[-1] * uniform))
     purpose = {"game": loaded.name, "algorithms": chosen, "seed": first, "seeds": count, "accuracies": list(targets)}
     run = run_here if cluster is None else partial(run_on_workers, cluster)
-    with nullcontext() if kept is None else claimed_for(kept, "comparison", purpose) as folder:
-        runs, refused, interrupted = run(loaded, wanted, options, folder and folder.absolute(), watch)
-        found = Comparison(loaded.name, uniform, targets, tuple(runs), refused)
+    with nullcontext() if path is None else claimed_for(path, "comparison", purpose) as folder:
+        runs, refused, interrupted = run(loaded, planned, options, folder and folder.absolute(), watch)
+        comparison = Comparison(loaded.name, uniform, targets, tuple(runs), refused)
         if folder is not None and not interrupted:
-            found.save(folder)
-    return found
+            comparison.save(folder)
+    return comparison
 
 
 def batch(
@@ -261,22 +263,22 @@ def batch(
     watch: Callable[[BatchProgress], None] | None = None,
     answer: Callable[[ResultRow], None] | None = None,
 ) -> Batch:
-    """Solve many games or hold'em spots, each to the bits that ``solve`` alone would give it; none stops another.
+    """Solve many games or hold'em spots, each with the bits of ``solve``; a job that fails does not stop the others.
 
-    The same call again continues: jobs that have ended are not run again, others go on from their checkpoints.
+    The same call again continues the batch: finished jobs are not repeated, others resume from their checkpoints.
 
     Args:
-        jobs: A file of JSON lines, or a list of dictionaries: ``id``, ``game`` or ``spot``, and, as ``solve`` has them,
+        jobs: A file of JSON lines, or a list of dictionaries: ``id``, ``game`` or ``spot``, and options of ``solve``:
             ``algorithm``, ``nash_conv``, ``exploitability``, ``seconds``, ``iterations``, ``nodes``, ``storage``,
             ``seed``, ``iterate``.
         out: The folder for ``results/*.parquet``, ``runs/ID`` and ``logs/ID.log`` of jobs that failed. On a cluster:
-            one that all machines see.
-        cluster: ``"auto"`` or the address of a Ray cluster. Default: this machine alone.
-        workers: How many jobs at a time; 0: as many as processors and memory allow.
-        retries: How often a job is tried again whose worker was lost.
-        checkpoint_seconds: Seconds between two checkpoints of a run.
+            one that all machines share.
+        cluster: ``"auto"`` or the address of a Ray cluster. Default: only this machine.
+        workers: Number of jobs at a time (0 = as many as processors and memory allow).
+        retries: Number of times to retry a job whose worker was lost.
+        checkpoint_seconds: Seconds between checkpoints of a run.
         watch: Called a few times per second with the numbers of jobs done, failed and running.
-        answer: Called with the row of each job that has ended.
+        answer: Called with the row of each job when it ends.
 
     >>> from tempfile import TemporaryDirectory
     >>> jobs = [{"id": "small", "game": "kuhn"}, {"id": "exact", "game": "kuhn", "algorithm": "lp"}]
@@ -297,7 +299,7 @@ def resume_batch(
     watch: Callable[[BatchProgress], None] | None = None,
     answer: Callable[[ResultRow], None] | None = None,
 ) -> Batch:
-    """Continue the batch in a folder; ``resume`` does so, too."""
+    """Continue the batch in a folder; ``resume`` does the same for such a folder."""
     path = path_of_folder(folder)
     return carry_out_batch(recorded(path), path, cluster, 0, DEFAULT_RETRIES, checkpoint_seconds, watch, answer)
 
@@ -309,7 +311,7 @@ def forecast(
     workers: int = 0,
     watch: Callable[[int], None] | None = None,
 ) -> Forecast:
-    """Memory, threads and seconds that the jobs of ``batch`` would take; nothing is solved."""
+    """Estimate memory, threads and seconds of the jobs of ``batch``; nothing is solved."""
     return forecast_batch(jobs_of(jobs), cluster, workers, watch)
 
 
@@ -329,26 +331,25 @@ def grow(
     watch: Watch | None = None,
     answer: Answer | None = None,
 ) -> Solution:
-    """Solve a game whose actions have sizes while the sizes that matter are found and added.
+    """Solve a game with bet sizes, and find and add the sizes that matter during the solve.
 
-    Without limits: ten seconds. NashConv counts bets of every legal size; of a hold'em spot, of every candidate.
+    The default limit is ten seconds. NashConv counts bets of every legal size; for a hold'em spot, of every candidate.
 
     Args:
-        game: A name such as ``"continuous_leduc"``, whose sizes are those to start with, an ``Abstraction`` of
-            rules of your own, or a hold'em spot, whose menus are those to start with (half the pot and all-in, if it
-            names none).
-        nash_conv: Target, in the units of payoffs: stop when both players' best-response gains add up to at most this.
-        exploitability: The same target said as half of it; for a hold'em spot also such as ``"0.3%pot"``.
-        seconds: Stop after so many seconds, not counting compilation.
-        iterations: Stop after so many iterations, each of which updates every player once.
-        nodes: Stop once so many nodes have been touched: histories entered by traversals.
-        growth: How the sizes are found, for a spot among which candidates and by which classes; see ``Growth``.
-        storage: For a hold'em spot, as in ``solve``; 16 bits are refused.
-        threads: How many; 0: as many as pay. Changes no bit of the answer.
-        out: Keep checkpoints and the answer in this folder, for ``resume``. Default: nowhere.
-        checkpoint_seconds: Seconds between two checkpoints in ``out``; more if writing one takes over a tenth of it.
+        game: A name such as ``"continuous_leduc"``, an ``Abstraction`` of rules of your own, or a hold'em spot. The run
+            starts with its sizes; a spot without sizes starts with half the pot and all-in.
+        nash_conv: Target in units of payoffs: stop when the sum of both players' best-response gains is at most this.
+        exploitability: Half of the same target; hold'em spots also accept text such as ``"0.3%pot"``.
+        seconds: Stop after this many seconds, not counting compilation.
+        iterations: Stop after this many iterations, each of which updates every player once.
+        nodes: Stop after this many nodes touched, which are histories entered by traversals.
+        growth: Options of the search for sizes, such as a spot's candidates and board classes; see ``Growth``.
+        storage: For a hold'em spot, as in ``solve``; 16 bits are rejected.
+        threads: Number of threads (0 = automatic). The result does not depend on it, to the bit.
+        out: Save checkpoints and the result in this folder, for ``resume``. Default: nothing is saved.
+        checkpoint_seconds: Seconds between checkpoints in ``out``; longer if writing one takes over a tenth of it.
         watch: Called a few times per second with the progress, a ``treeplex.runs.Progress``.
-        answer: Called with the solution before anything of it is written to ``out``.
+        answer: Called with the solution before it is written to ``out``.
 
     >>> solution = grow("continuous_leduc", iterations=200)
     >>> len(solution.additions) > 10, solution.nash_conv < 1.5
@@ -371,36 +372,36 @@ def explore(
     watch: Watch | None = None,
     answer: Answer | None = None,
 ) -> Solution:
-    """Sample a game that is too large to compile, from its rules alone; only infosets that are visited take memory.
+    """Sample a game that is too large to compile, using only its rules; only visited infosets take memory.
 
     Quality is estimated: each player learns a response and plays new games with it, which bounds NashConv from below.
-    Without limits: 60 seconds.
+    The default limit is 60 seconds.
 
     Args:
         game: A name, an .efg file, a pyspiel game, or rules of your own.
         algorithm: ``"pure-mccfr"``, ``"mccfr-external"``, or ``"mccfr-outcome"`` for games of many moves.
-        seconds: Stop after so many seconds.
-        iterations: Stop after so many iterations, each of which updates every player once.
-        nodes: Stop once so many histories have been entered.
-        seed: Of random numbers: the same seed, the same bits.
-        responses: Iterations that a response learns from at most, and games it then plays. Default: 2,000.
-        out: Keep checkpoints and the answer in this folder, for ``resume``. Default: nowhere.
-        checkpoint_seconds: Seconds between two checkpoints in ``out``; more if writing one takes over a tenth of it.
+        seconds: Stop after this many seconds.
+        iterations: Stop after this many iterations, each of which updates every player once.
+        nodes: Stop after this many histories entered.
+        seed: Seed of the random numbers. Equal seeds give equal bits.
+        responses: Maximum number of iterations to learn a response, and number of games it then plays. Default: 2,000.
+        out: Save checkpoints and the result in this folder, for ``resume``. Default: nothing is saved.
+        checkpoint_seconds: Seconds between checkpoints in ``out``; longer if writing one takes over a tenth of it.
         watch: Called a few times per second with the progress, a ``treeplex.runs.Progress``.
-        answer: Called with the solution before anything of it is written to ``out``.
+        answer: Called with the solution before it is written to ``out``.
 
-    >>> found = explore("kuhn", iterations=2000)
-    >>> found.nash_conv_at_least < 0.2
+    >>> solution = explore("kuhn", iterations=2000)
+    >>> solution.nash_conv_at_least < 0.2
     True
     """
     return carry_out(exploring(**locals()))
 
 
 def evaluate(game: Source | Any, policy: PolicySource) -> Evaluation:
-    """Value, best-response values and NashConv of a policy: exact, in the game as given.
+    """Compute value, best-response values and NashConv of a policy, exactly and in the original game.
 
     Args:
-        game: Anything that ``load`` takes, but for a hold'em spot.
+        game: Anything that ``load`` accepts, except a hold'em spot.
         policy: A ``Policy``, the path of one, a dict ``{infoset: {action: probability}}``, or a policy of OpenSpiel.
 
     >>> evaluate("kuhn", solve("kuhn", "lp").policy).nash_conv < 1e-12
@@ -410,7 +411,7 @@ def evaluate(game: Source | Any, policy: PolicySource) -> Evaluation:
 
 
 def best_response(game: Source | Any, policy: PolicySource, player: int) -> tuple[float, Policy]:
-    """The most ``player`` can earn against the opponent's strategy, and ``policy`` with that best response in it.
+    """Return ``player``'s best-response value against ``policy``, and ``policy`` with that best response in it.
 
     >>> value, _ = best_response("kuhn", solve("kuhn", "lp").policy, player=1)
     >>> round(value, 6)
@@ -422,12 +423,12 @@ def best_response(game: Source | Any, policy: PolicySource, player: int) -> tupl
 
 
 def draw(game: Source | Any, policy: PolicySource | None = None, path: str | Path | None = None) -> Any:
-    """The tree of a small game as a figure, which a notebook shows: who moves, what is known, what is paid.
+    """Draw the tree of a small game as a figure, with players, infosets and payoffs; notebooks display it.
 
     Args:
-        game: Anything that ``load`` takes but a hold'em spot, of at most 300 nodes.
-        policy: Whose probabilities stand on the branches. Default: none.
-        path: Of a PNG to write. Default: none is written.
+        game: Anything that ``load`` accepts, except a hold'em spot; at most 300 nodes.
+        policy: Policy with the probabilities to write on the branches. Default: none.
+        path: Path of a PNG to write. Default: none.
 
     >>> draw("kuhn").axes[0].get_title(), draw("kuhn", solve("kuhn", "lp").policy) is not None
     ('', True)
@@ -436,7 +437,7 @@ def draw(game: Source | Any, policy: PolicySource | None = None, path: str | Pat
 
 
 def merge(game: Source | Any, policies: Sequence[PolicySource], shares: Sequence[float] | None = None) -> Policy:
-    """Several policies, or files of them, averaged by reach into one: as good as drawing one before the game.
+    """Average policies, or files of them, by reach into one, which plays like one of them drawn before the game.
 
     >>> answers = [solve("kuhn", "pure-mccfr", iterations=300, seed=seed) for seed in range(8)]
     >>> together = evaluate("kuhn", merge("kuhn", [answer.policy for answer in answers]))
@@ -447,6 +448,6 @@ def merge(game: Source | Any, policies: Sequence[PolicySource], shares: Sequence
 
 
 def recommended(game: CompiledGame | HoldemGame) -> dict[str, str]:
-    """What ``solve`` takes for a loaded game when nothing is named: the algorithm, and the backend on this machine."""
+    """Return the algorithm and backend that ``solve`` uses by default for a loaded game on this machine."""
     solver = build(DEFAULT_ALGORITHM).open(game, Execution(backend=AUTO))
     return {"algorithm": DEFAULT_ALGORITHM, "backend": solver.backend}

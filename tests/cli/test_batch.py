@@ -44,7 +44,7 @@ def test_a_row_per_job_then_the_result(cli) -> None:
     assert (again.code, again.out.startswith("2 of 2 jobs done")) == (0, True)
     resumed = cli("resume", "out", "--json")
     assert (resumed.code, resumed.last["ended"]) == (0, 2)
-    assert "limits of their own" in cli("resume", "out", "--seconds", 3).sentence
+    assert "have their own limits" in cli("resume", "out", "--seconds", 3).sentence
 
 
 def test_a_target_that_is_missed_is_exit_code_1(cli) -> None:
@@ -79,7 +79,7 @@ def test_what_it_would_take(cli) -> None:
     ("arguments", "said"),
     [
         (("batch", "none.jsonl", "--out", "out"), "cannot be read"),
-        (("batch", "jobs.jsonl"), "Give --out FOLDER"),
+        (("batch", "jobs.jsonl"), "give --out FOLDER"),
         (("batch", "jobs.jsonl", "--out", "out", "--retries", "-1"), "The 'retries' parameter"),
         (("batch", "jobs.jsonl", "--out", "out", "--workers", "-1"), "The 'workers' parameter"),
         (("batch", "jobs.jsonl", "--out", "out", "--cluster", "127.0.0.1:1"), "luster a"),
@@ -87,7 +87,7 @@ def test_what_it_would_take(cli) -> None:
         (("batch", "empty.jsonl", "--out", "out"), "There are no jobs"),
         (("batch", "bad.jsonl", "--out", "out", "--json"), "bad.jsonl, line 2: There is no field"),
         (("solve", "kuhn", "--algorithm", "cfr+", "--cluster", "127.0.0.1:1", "--no-save"), "luster a"),
-        (("compare", "kuhn", "cfr", "--cluster", "auto"), "--cluster is for tables"),
+        (("compare", "kuhn", "cfr", "--cluster", "auto"), "--cluster is only for tables"),
     ],
 )
 def test_refusals(arguments, said, cli) -> None:

@@ -282,7 +282,7 @@ def test_export_without_a_policy_is_the_uniform_one(cli) -> None:
         (["evaluate", "leduc", "uniform.json"], "The policy is not one for leduc: 144 of 144 infosets of player 0"),
         (["evaluate", "kuhn", "rubbish.json"], "rubbish.json: not a policy of treeplex, in Parquet or JSON ("),
         (["evaluate", "kuhn", "."], "not a policy of treeplex"),
-        (["export", "kuhn"], "Say what to save: --efg FILE, --compiled FILE, or --policy FILE --to FILE."),
+        (["export", "kuhn"], "There is nothing to save: give --efg FILE, --compiled FILE, or --policy FILE --to FILE."),
         (["export", "kuhn", "--policy", "uniform.json", "--efg", "k.efg"], "The option --policy needs --to FILE"),
         (["export", "kuhn", "--to", "x.txt"], "The option --to must end in .json or .parquet, got x.txt."),
         (["export", "kuhn", "--compiled", "x.npz"], "The option --compiled must end in .safetensors, got x.npz."),

@@ -37,7 +37,7 @@ def test_convert_there_and_back(cli, samples):
     told = json.loads(back.last["text"])
     assert make_spot(told).pot == 60
     assert told["sizes"]["river"]["oop"]["bet"] == "33%, 75%"
-    assert "already there" in cli("holdem", "convert", "pio.txt", "--to", "wasm", "--out", "spot.json").sentence
+    assert "already exists" in cli("holdem", "convert", "pio.txt", "--to", "wasm", "--out", "spot.json").sentence
     said = cli("holdem", "convert", "pio.txt", "--to", "wasm", "--out", "spot.json", "--force")
     assert said.err.splitlines()[-1] == "saved spot.json"
 
@@ -50,7 +50,7 @@ def test_ranges_on_stdin(cli, monkeypatch):
         monkeypatch.setattr(sys, "stdin", io.StringIO(text))
         assert cli("holdem", "convert", "-", "--to", to).out.strip() == made
     monkeypatch.setattr(sys, "stdin", io.StringIO(" "))
-    assert "nothing on stdin" in cli("holdem", "convert", "-", "--to", "range").sentence
+    assert "input on stdin is empty" in cli("holdem", "convert", "-", "--to", "range").sentence
 
 
 def test_ranges_of_a_spot(cli, samples):
@@ -60,7 +60,7 @@ def test_ranges_of_a_spot(cli, samples):
 
 
 def test_a_configuration_is_completed_by_options(cli, samples):
-    assert "--board too" in cli("holdem", "convert", "wasm.json", "--to", "texas").sentence
+    assert "also give the option --board" in cli("holdem", "convert", "wasm.json", "--to", "texas").sentence
     given = ("--board", "Ks 9h 6d 3c Jh", "--oop", "AA,KQs", "--ip", "QQ,AKs")
     told = cli("holdem", "convert", "wasm.json", *given, "--to", "treeplex")
     assert json.loads(told.out)["effective_stack"] == 100

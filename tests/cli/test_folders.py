@@ -186,7 +186,7 @@ def test_a_file_that_is_there_is_replaced_only_if_asked(kind, cli) -> None:
     cli("export", "kuhn", "--to", "p.json")
     path = Path(next(str(word) for word in FILES[kind] if str(word).startswith("file.")))
     path.write_text("mine")
-    said = f"The file {path} is already there; give --force to replace it, or another name."
+    said = f"The file {path} already exists; give --force to replace it, or another name."
     assert cli(*FILES[kind]).sentence == said
     assert path.read_text() == "mine"
     assert cli(*FILES[kind], "--force").code == 0
@@ -241,9 +241,9 @@ def test_a_table_of_accuracies(cli) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (("compare", "kuhn"), "Name one or more algorithms, or give --all, not both"),
-        (("compare", "kuhn", "cfr", "--all"), "Name one or more algorithms, or give --all, not both"),
-        (("compare", "kuhn", "--all", "--nash-conv", "0.1"), "A table of accuracies has targets of its own"),
+        (("compare", "kuhn"), "Name one or more algorithms, or give --all, but not both"),
+        (("compare", "kuhn", "cfr", "--all"), "Name one or more algorithms, or give --all, but not both"),
+        (("compare", "kuhn", "--all", "--nash-conv", "0.1"), "A table of accuracies has its own targets"),
         (("compare", "kuhn", "cfr", "--accuracies", "few"), "The option --accuracies must be numbers"),
     ],
 )

@@ -87,7 +87,7 @@ def test_targets_and_exit_codes(cli) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("leduc",), "Only a game whose actions have sizes can grow, such as continuous_leduc; got 'leduc'."),
+        (("leduc",), "Only a game with bet sizes can grow, such as continuous_leduc; got 'leduc'."),
         (("continuous_leduc", "--factor", "0.5"), "The 'factor' parameter must be a number from 1 up, got 0.5."),
         (
             ("continuous_leduc", "--method", "guess"),
@@ -127,7 +127,7 @@ def test_what_another_run_has_left_is_not_overwritten(cli) -> None:
     other = cli(*GROW, "--iterations", 5, "--factor", 2, "--out", "run").sentence
     assert other.startswith("The folder run holds a run with another set of options (")
     (Path("run") / "checkpoint.safetensors").write_bytes(b"nonsense")
-    assert "not a whole checkpoint of this run" in cli("resume", "run").sentence
+    assert "not a complete checkpoint of this run" in cli("resume", "run").sentence
 
 
 @pytest.mark.slow

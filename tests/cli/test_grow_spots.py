@@ -27,7 +27,7 @@ def test_sizes_are_told_and_a_folder_is_left_that_other_commands_read(cli, spot)
     said = cli("grow", spot, "--iterations", 80, "--show", 3, "--out", "run")
     assert said.code == 0
     assert "it starts with bets 50%, a and raises a" in said.err
-    assert "if every candidate may be bet, and bets off the menu are read in secret as sizes on it" in said.out
+    assert "against an opponent who may use every candidate size, but does not know how it is translated" in said.out
     assert "sizes found; the tree grew from 21 to" in said.out
     files = {path.name for path in Path("run").iterdir()}
     assert files >= {"result.json", "spot.json", "additions.parquet", "log.parquet", "checkpoint.safetensors"}

@@ -132,7 +132,7 @@ def test_the_screen_shows_some_hands_and_says_so(cli, tmp_path):
     told = cli("holdem", "show", "run")
     hands = len(cli("holdem", "show", "run", "--json").last["hands"])
     assert len(told.out.splitlines()) == 2 + 30
-    assert told.err == f"... {hands - 30} more: --most {hands}, --by-class or --hand shows them\n"
+    assert told.err == f"... {hands - 30} more: use --most {hands}, --by-class or --hand\n"
     assert len(cli("holdem", "show", "run", "--most", hands).out.splitlines()) == 2 + hands
 
 
@@ -153,8 +153,8 @@ def test_hands_that_are_not_there(cli, solved):
         (("--sort", "size"), "sorted by class, reach, ev, equity, check, bet 50, all-in 300; got 'size'."),
         (("--player", "button"), "The 'player' parameter must be oop or ip, got 'button'."),
         (("--hand", "nothing"), "has parts such as"),
-        (("--grid", "--most", 3), "The option --grid shows all classes in their places"),
-        (("--grid", "--json"), "The option --grid shows all classes in their places"),
+        (("--grid", "--most", 3), "The option --grid shows all classes in a fixed order"),
+        (("--grid", "--json"), "The option --grid shows all classes in a fixed order"),
     ],
 )
 def test_refusals_of_show(cli, solved, tmp_path, options, words):
@@ -181,7 +181,7 @@ def test_rake_in_words_and_json(cli, spot_file, tmp_path):
     said = cli("holdem", "solve", raked, "--exploitability", "0.5%pot", "--no-save")
     words = said.out + said.err
     assert "a best response gains oop " in words
-    assert "with rake a spot is not zero-sum: it has no value" in words
+    assert "with rake the game is not zero-sum: it has no value" in words
     free = cli("holdem", "solve", spot_file, "--exploitability", "0.5%pot", "--no-save")
     assert "zero-sum" not in free.out + free.err
     assert (
@@ -286,7 +286,7 @@ def test_every_command_for_runs_takes_a_spot(cli, spot_file):
     assert (size["game"], size["nodes"]) == (FIELDS["board"], solved.last["nodes"])
     compared = cli("compare", spot_file, "cfr+", "dcfr", "--iterations", 30, "--json")
     assert [run["algorithm"] for run in compared.last["runs"]] == ["cfr+", "dcfr"]
-    assert "no table of all infosets" in cli("evaluate", spot_file, "policy.json").sentence
+    assert "is not compiled into infosets" in cli("evaluate", spot_file, "policy.json").sentence
 
 
 def test_info(cli, spot_file):
@@ -301,11 +301,11 @@ def test_info(cli, spot_file):
     assert flop["seconds_estimated"]["0.5%pot"] < flop["seconds_estimated"]["0.1%pot"]
     words = cli("holdem", "info", spot_file, "--board", "Td 9d 6h").out
     assert "1,429 of 2,352 river boards (1.65×)" in words
-    assert "memory free" in words
+    assert "free memory" in words
     assert " to 0.5%pot, " in words
     assert "isomorphism" not in cli("holdem", "info", spot_file).out  # nothing is alike on a river
-    assert "by default" not in words
-    assert "sizes, by default" in cli("holdem", "info", *OPTIONS).out
+    assert "sizes (default)" not in words
+    assert "sizes (default)" in cli("holdem", "info", *OPTIONS).out
 
 
 def test_locks_from_a_file(cli, spot_file, tmp_path):
@@ -392,7 +392,7 @@ def test_files_of_locks_that_hold_no_locks(cli, spot_file, tmp_path, text):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("solve",), "Give a spot file, or the option --board too"),
+        (("solve",), "Give a spot file, or also the option --board"),
         (("solve", "nowhere.json"), "cannot be read"),
         (
             ("solve", *OPTIONS, "--exploitability", "soon"),

@@ -14,7 +14,7 @@ from treeplex.growth.options import Growth
 from treeplex.limits import Limits
 from treeplex.runs.log import LogRow
 from treeplex.runs.loop import Progress
-from treeplex.runs.progress import NotebookLine, seconds_left, told
+from treeplex.runs.progress import NotebookLine, progress_line, seconds_left
 
 SPOT = {
     "board": "Ks 9h 6d 3c Jh",
@@ -160,7 +160,7 @@ def falling(rows: int = 12, first: float = 1.0) -> list[LogRow]:
 def test_the_time_to_a_target_that_is_never_reached_is_not_told(target) -> None:
     moment = Progress(12, 1.3, falling())
     assert seconds_left(moment, Limits(target)) is None
-    assert "left" not in told("kuhn", moment, Limits(target))
+    assert "left" not in progress_line("kuhn", moment, Limits(target))
     assert seconds_left(moment, Limits(target, seconds=5.0)) == pytest.approx(3.7)
 
 
@@ -177,7 +177,7 @@ def test_a_target_of_zero_ends_with_an_answer(cli, monkeypatch) -> None:
     assert "NashConv" in err
 
 
-@pytest.mark.parametrize("name", ["treeplex.cli.progress.told", "treeplex.runs.progress.seconds_left"])
+@pytest.mark.parametrize("name", ["treeplex.cli.progress.progress_line", "treeplex.runs.progress.seconds_left"])
 def test_progress_that_cannot_be_shown_ends_no_run(name, cli, monkeypatch) -> None:
     def failing(*_: Any) -> str:
         raise OverflowError("math range error")

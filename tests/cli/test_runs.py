@@ -90,7 +90,7 @@ def test_the_first_screen_has_a_dozen_algorithms_with_a_line_each(cli, monkeypat
     core = [entry for entry in ALGORITHMS.values() if entry.core]
     assert (head, end, len(core)) == ("algorithms:", "", 12)
     assert [" ".join(line.split()) for line in lines] == [f"{entry.name} {entry.summary}" for entry in core]
-    assert more == f"  {len(ALGORITHMS) - 12} more, and parameters: treeplex list algorithms --all"
+    assert more == f"  {len(ALGORITHMS) - 12} more, with parameters: treeplex list algorithms --all"
 
 
 def test_what_is_listed_can_be_typed(cli) -> None:

@@ -81,16 +81,16 @@ def test_too_little_address_space_is_a_sentence(tmp_path) -> None:
     line = f"ulimit -v 600000; {sys.executable} -m treeplex solve kuhn --no-save"
     done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    needed = "treeplex needs 1 GB of address space, and the limit of this process is 585 MB"
-    assert done.stderr == f"error: {needed}: see `ulimit -v`.\n"
+    needed = "treeplex needs 1 GB of address space, but the limit of this process is 585 MB"
+    assert done.stderr == f"error: {needed}. See `ulimit -v`.\n"
 
 
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (MemoryError(), "error: There is not enough memory for this; "),
-        (ImportError("libx.so"), "error: A library that this needs cannot be loaded, "),
-        (OSError("libx.so"), "error: A library that this needs cannot be loaded, "),
+        (MemoryError(), "error: There is not enough memory. "),
+        (ImportError("libx.so"), "error: A required library cannot be loaded; "),
+        (OSError("libx.so"), "error: A required library cannot be loaded; "),
         (OSError(5, "x", "the file"), "error: The file the file cannot be read or written: Input/output error."),
     ],
     ids=lambda value: type(value).__name__,

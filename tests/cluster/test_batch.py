@@ -109,8 +109,8 @@ def test_a_job_that_fails_stops_no_other(inline, tmp_path) -> None:
         ("{", "line 2: not JSON"),
         ("[]", "line 2: A job must be a JSON object"),
         ('{"id": "a", "game": "kuhn", "sede": 3}', "line 2: There is no field of a job 'sede'"),
-        ('{"id": "first", "game": "kuhn"}', "line 2: The id 'first' is there already"),
-        ('{"id": "FIRST", "game": "kuhn"}', "line 2: The id 'FIRST' is there already"),
+        ('{"id": "first", "game": "kuhn"}', "line 2: The id 'first' is used twice"),
+        ('{"id": "FIRST", "game": "kuhn"}', "line 2: The id 'FIRST' is used twice"),
         ('{"id": "../up", "game": "kuhn"}', "line 2: The 'id' of a job must be"),
         ('{"id": "nul", "game": "kuhn"}', "line 2: The 'id' of a job must be"),
         ('{"id": "a."}', "line 2: The 'id' of a job must be"),
@@ -179,7 +179,7 @@ def test_a_task_that_fits_nowhere_is_refused(cluster) -> None:
     import ray  # noqa: PLC0415
 
     (job,) = jobs_of(rivers(1))
-    with pytest.raises(connect.ClusterError, match="no node has that"):
+    with pytest.raises(connect.ClusterError, match="which no node has"):
         tasks.Tasks(ray, None).check([planning.Task(job, 2**60, 1)])
 
 

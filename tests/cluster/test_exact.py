@@ -18,7 +18,7 @@ from treeplex.engines.sharded.shards import LEARN, START, LostError, Order, OutO
 from treeplex.errors import ParameterError
 from treeplex.games.holdem.locks import Lock
 from treeplex.runs import transport
-from treeplex.runs.transport import Keeper, LocalShards
+from treeplex.runs.transport import LocalShards, ShardProxy
 from treeplex.updates.rule import Rule
 from treeplex.updates.schedules import linear
 
@@ -179,7 +179,7 @@ def test_a_damaged_shard_is_refused(tmp_path: Path) -> None:
 # --- the protocol ------------------------------------------------------------
 
 
-def _keeper() -> tuple[Keeper, dict[str, object]]:
+def _keeper() -> tuple[ShardProxy, dict[str, object]]:
     class Counting:
         def __init__(self, order: Order) -> None:
             self.done: list[Stamp] = []
@@ -194,7 +194,7 @@ def _keeper() -> tuple[Keeper, dict[str, object]]:
     old = transport.open_shard
     transport.open_shard = lambda order: found.setdefault("shard", Counting(order))  # type: ignore[assignment,return-value]
     try:
-        return Keeper(Order("boards", {}, {}, cfr_plus().scheme)), found
+        return ShardProxy(Order("boards", {}, {}, cfr_plus().scheme)), found
     finally:
         transport.open_shard = old
 
@@ -236,7 +236,7 @@ def test_passes_come_in_their_order(tmp_path: Path) -> None:
 
 def test_another_version_is_refused() -> None:
     with pytest.raises(OutOfStepError, match=r"not 0\.0\.1; install the same version"):
-        Keeper(Order("boards", {}, {}, cfr_plus().scheme), "0.0.1")
+        ShardProxy(Order("boards", {}, {}, cfr_plus().scheme), "0.0.1")
 
 
 # --- what is cut where ------------------------------------------------------------
@@ -321,10 +321,10 @@ def test_what_cannot_be_cut_is_refused(game: object, algorithm: str, more: dict[
 
 
 def test_workers_need_a_cluster() -> None:
-    with pytest.raises(ParameterError, match="'workers' parameter is for workers of a cluster"):
+    with pytest.raises(ParameterError, match="'workers' parameter is only for runs on a cluster"):
         tp.solve("leduc", "cfr+", workers=2)
 
 
 def test_a_cut_run_is_kept_where_it_was_started(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="kept in the folder it was started with"):
+    with pytest.raises(ParameterError, match="saved in the folder it was started with"):
         over(LocalShards(), "leduc", "cfr+", 2).save(tmp_path / "b")

@@ -82,7 +82,7 @@ def test_two_nodes_have_the_bits_of_one_machine(cluster: str, tmp_path: Path) ->
 def test_an_actor_killed_in_mid_iteration_is_replaced(cluster: str, watched: type[Watched], tmp_path: Path) -> None:
     watched.interfere = lambda shards: os.kill(shards.processes[1], signal.SIGKILL)
     one = alone("leduc", "cfr+", 6)
-    with pytest.warns(Note, match="Worker 1 is lost .* Going on from the last checkpoint"):
+    with pytest.warns(Note, match="Worker 1 is lost .* Continuing from the last checkpoint"):
         cut = tp.solve(
             "leduc", "cfr+", iterations=6, cluster=cluster, workers=2, out=tmp_path / "a", checkpoint_seconds=0
         )

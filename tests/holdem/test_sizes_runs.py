@@ -222,7 +222,7 @@ def test_a_checkpoint_with_wrong_answers_is_refused(change, tmp_path):
     change(record)
     tensors[RECORDS] = np.frombuffer(json.dumps(record).encode(), dtype=np.uint8)
     write_tensors(path, CHECKPOINT, tensors, about)
-    with pytest.raises(FormatError, match="not a whole checkpoint"):
+    with pytest.raises(FormatError, match="not a complete checkpoint"):
         tp.resume(tmp_path / "run")
 
 
@@ -240,5 +240,5 @@ def test_a_checkpoint_with_wrong_arrays_is_refused(wrong, tmp_path):
     array = tensors.pop(name)
     tensors[name if wrong else "rich.7/state.iteration"] = np.full_like(array, wrong) if wrong else array
     write_tensors(path, CHECKPOINT, tensors, about)
-    with pytest.raises(FormatError, match="not a whole checkpoint"):
+    with pytest.raises(FormatError, match="not a complete checkpoint"):
         tp.resume(tmp_path / "run")

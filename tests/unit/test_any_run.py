@@ -350,7 +350,7 @@ def test_a_checkpoint_fits_no_other_run(own, other, said, tmp_path) -> None:
     for attempt in (lambda: tp.resume(tmp_path / "own", iterations=30), lambda: solve(tmp_path / "own", **own)):
         with pytest.raises(TreeplexError) as error:
             attempt()
-        assert str(error.value).startswith(f"{path}: not a whole checkpoint of this run ({said}")
+        assert str(error.value).startswith(f"{path}: not a complete checkpoint of this run ({said}")
     assert {name: data for name, data in contents(tmp_path / "own").items() if name != "run.json"} == {
         name: data for name, data in before.items() if name != "run.json"
     }
@@ -365,7 +365,7 @@ def test_a_checkpoint_of_another_kind_is_refused(how, other, tmp_path) -> None:
         STARTS[name](tmp_path / name)
     path = tmp_path / how / "checkpoint.safetensors"
     path.write_bytes((tmp_path / other / "checkpoint.safetensors").read_bytes())
-    with pytest.raises(TreeplexError, match=r"not a whole checkpoint of this run \(its kind is"):
+    with pytest.raises(TreeplexError, match=r"not a complete checkpoint of this run \(its kind is"):
         tp.resume(tmp_path / how, iterations=30)
 
 
@@ -389,7 +389,7 @@ def test_checkpoints_of_the_first_version_are_refused(old, tmp_path) -> None:
     solve(tmp_path / "run")
     path = tmp_path / "run" / "checkpoint.safetensors"
     path.write_bytes(path.read_bytes().replace(b"treeplex-checkpoint-2", old.encode()[:21].ljust(21, b"-")))
-    with pytest.raises(TreeplexError, match="not a whole checkpoint of this run"):
+    with pytest.raises(TreeplexError, match="not a complete checkpoint of this run"):
         tp.resume(tmp_path / "run", iterations=30)
 
 
@@ -398,7 +398,7 @@ def test_games_of_ones_own_are_given_again_to_go_on(tmp_path) -> None:
     rules: Any = make("continuous_leduc(sizes=branch-3)")
     own = RandomTree(seed=3)
     tp.explore(own, iterations=20, responses=5, out=tmp_path / "explored")
-    with pytest.raises(ParameterError, match=r"give it as game=\.$"):
+    with pytest.raises(ParameterError, match=r"pass it as game=\.$"):
         tp.resume(tmp_path / "explored", iterations=30)
     assert tp.resume(tmp_path / "explored", iterations=30, game=own).iterations == 30
     with pytest.raises(ParameterError, match="of this version; start a new run"):

@@ -12,7 +12,7 @@ import treeplex as tp
 from treeplex.algorithms.registry import ALGORITHMS, build
 from treeplex.arrow import table
 from treeplex.errors import ParameterError
-from treeplex.runs.comparison import Comparison, Ran
+from treeplex.runs.comparison import Comparison, FinishedRun
 
 SPOT: dict[str, Any] = {
     "board": "Ks 7d 2c 8h 3c",
@@ -33,11 +33,11 @@ BY_HAND = Comparison(
     2.0,
     (0.1, 0.01),
     (
-        Ran("steady", None, "solved", log((1, 10, 0.1, 1.0), (5, 50, 0.5, 0.2), (9, 90, 0.9, 0.02))),
-        Ran("random", 0, "seconds", log((1, 5, 0.1, 0.2), (2, 9, 0.2, 0.3))),
-        Ran("random", 1, "seconds", log((3, 15, 0.3, 0.1), (7, 20, 0.4, 0.01))),
-        Ran("random", 2, "seconds", log((4, 25, 0.4, 0.15), (7, 30, 0.5, 0.05))),
-        Ran("random", 3, "seconds", log((8, 40, 0.8, 0.5))),
+        FinishedRun("steady", None, "solved", log((1, 10, 0.1, 1.0), (5, 50, 0.5, 0.2), (9, 90, 0.9, 0.02))),
+        FinishedRun("random", 0, "seconds", log((1, 5, 0.1, 0.2), (2, 9, 0.2, 0.3))),
+        FinishedRun("random", 1, "seconds", log((3, 15, 0.3, 0.1), (7, 20, 0.4, 0.01))),
+        FinishedRun("random", 2, "seconds", log((4, 25, 0.4, 0.15), (7, 30, 0.5, 0.05))),
+        FinishedRun("random", 3, "seconds", log((8, 40, 0.8, 0.5))),
     ),
     {"other": "It cannot."},
 )
@@ -129,5 +129,5 @@ def test_refusals(given, said) -> None:
 
 
 def test_a_game_that_uniform_play_solves_is_refused() -> None:
-    with pytest.raises(ParameterError, match="is an equilibrium: there is nothing to compare"):
+    with pytest.raises(ParameterError, match="is an equilibrium, so there is nothing to compare"):
         tp.compare("matrix([[1,-1],[-1,1]])")

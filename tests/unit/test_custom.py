@@ -72,7 +72,7 @@ def test_a_rule_is_told_the_iteration_and_keeps_its_memory() -> None:
 def test_an_own_rule_resumes_to_the_same_bits(tmp_path) -> None:
     whole = tp.solve("leduc", own_plus, iterations=90)
     tp.solve("leduc", own_plus, iterations=40, out=tmp_path / "run")
-    with pytest.raises(ParameterError, match=r"a rule of your own, 'own_plus'; give it as algorithm="):
+    with pytest.raises(ParameterError, match=r"a rule of your own, 'own_plus'; pass it as algorithm="):
         tp.resume(tmp_path / "run", iterations=90)
     parts = tp.resume(tmp_path / "run", iterations=90, algorithm=own_plus)
     for left, right in zip(whole.policy.strategies, parts.policy.strategies, strict=True):

@@ -616,5 +616,5 @@ def test_a_wrong_exploitability_is_refused(wrong) -> None:
 @pytest.mark.parametrize("limit", ["iterations", "nodes"])
 def test_a_limit_that_cannot_be_heeded_is_refused(limit) -> None:
     sentence = refused(lambda: tp.solve("kuhn", "lp", **{limit: 10}), ParameterError)
-    assert sentence.startswith(f"The '{limit}' parameter cannot be heeded by 'lp'")
+    assert sentence.startswith(f"The '{limit}' parameter is not supported by 'lp'")
     assert tp.solve("kuhn", "lp", seconds=60, nash_conv=1e-6).status == "solved"

@@ -24,7 +24,7 @@ from treeplex.errors import ParameterError
 from treeplex.files import LOCK, PREFIX, SUFFIX, locked, remove_leftovers, replace_text, replacing
 from treeplex.limits import Limits
 from treeplex.plots.plot import plot_convergence
-from treeplex.runs.claim import claimed_for
+from treeplex.runs.folder_lock import claimed_for
 from treeplex.tensors import mapped_tensors, read_tensors, write_tensors
 
 HOLD = """

@@ -18,10 +18,10 @@ from treeplex.games.holdem.spot import Spot, sizes_for
 from treeplex.poker.sizes.problem import SizeOptions
 from treeplex.poker.sizing import sizes
 from treeplex.runs import log, schema
-from treeplex.runs.asking import solving
 from treeplex.runs.batch.jobs import FIELDS
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.log import LogRow, read_rows, written_rows
+from treeplex.runs.requests import solving
 from treeplex.runs.schema import BIG_BLIND, EXPLORE, GROW, RESUME, SIZES, SOLVE, Options
 from treeplex.tensors import CHECKPOINT, mapped_tensors, write_tensors
 

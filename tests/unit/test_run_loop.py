@@ -35,10 +35,10 @@ from treeplex.games.random_tree import RandomTree
 from treeplex.problems.games import GameProblem
 from treeplex.runs import Limits, Options, Progress
 from treeplex.runs import checkpoint as checkpoints
-from treeplex.runs.asking import solving
 from treeplex.runs.log import LogRow
 from treeplex.runs.loop import run
 from treeplex.runs.request import Request
+from treeplex.runs.requests import solving
 from treeplex.runs.solve import execute
 from treeplex.updates import Discounted, PredictivePlus, RegretMatching, RegretMatchingPlus
 from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
@@ -601,19 +601,19 @@ def test_a_request_that_is_no_text_is_said(finished) -> None:
         ({"source": "random_tree(seed=11,depth=7)"}, "is not the random_tree(seed=10,depth=7) of this version"),
         ({"source": "nonsense"}, "There is no game 'nonsense'"),
         ({"source": 5}, "A game must be a name, a file, or have all methods of Game"),
-        ({"algorithm": "nonsense"}, "was made by a rule of your own, 'cfr'; give it as algorithm=."),
-        ({"algorithm": "fp"}, "checkpoint.safetensors: not a whole checkpoint of this run (its algorithm is"),
-        ({"algorithm": 'cfr(turns="simultaneous")'}, "not a whole checkpoint of this run (its algorithm is"),
-        ({"seed": 1}, "not a whole checkpoint of this run (its seed is 0, not 1)"),
-        ({"storage": "float32"}, "not a whole checkpoint of this run (its storage is 'float64', not 'float32')"),
-        ({"iterate": "average"}, "not a whole checkpoint of this run (its iterate is 'best', not 'average')"),
-        ({"options": {"locks": []}}, "not a whole checkpoint of this run (its options is {}, not {'locks': []})"),
-        ({"game": "kuhn"}, "not a whole checkpoint of this run (its game is"),
+        ({"algorithm": "nonsense"}, "used a rule of your own, 'cfr'; pass it as algorithm=."),
+        ({"algorithm": "fp"}, "checkpoint.safetensors: not a complete checkpoint of this run (its algorithm is"),
+        ({"algorithm": 'cfr(turns="simultaneous")'}, "not a complete checkpoint of this run (its algorithm is"),
+        ({"seed": 1}, "not a complete checkpoint of this run (its seed is 0, not 1)"),
+        ({"storage": "float32"}, "not a complete checkpoint of this run (its storage is 'float64', not 'float32')"),
+        ({"iterate": "average"}, "not a complete checkpoint of this run (its iterate is 'best', not 'average')"),
+        ({"options": {"locks": []}}, "not a complete checkpoint of this run (its options is {}, not {'locks': []})"),
+        ({"game": "kuhn"}, "not a complete checkpoint of this run (its game is"),
         ({"seed": -1}, "run.json: not what treeplex writes (The 'seed' parameter must be"),
         ({"storage": "float16"}, "The 'storage' parameter must be one of float64, float32, int16, got 'float16'."),
         ({"kind": "nonsense"}, "run.json: not what treeplex writes (The kind of a run must be one of"),
         ({"kind": "spot"}, "run.json: not what treeplex writes ("),
-        ({"kind": "growth"}, "Only a game whose actions have sizes can grow"),
+        ({"kind": "growth"}, "Only a game with bet sizes can grow"),
         ({"kind": "growth", "source": "continuous_leduc"}, "The options of the run are not what treeplex writes ("),
         ({"kind": "exploration", "options": 5}, "run.json: not what treeplex writes ("),
         (
@@ -661,7 +661,7 @@ def damaged(data: bytes) -> dict[str, bytes]:
 def test_a_broken_checkpoint_is_said(kind, finished) -> None:
     path = finished / "checkpoint.safetensors"
     path.write_bytes(damaged(path.read_bytes())[kind])
-    assert refusal(finished).startswith(f"{path}: not a whole checkpoint of this run (")
+    assert refusal(finished).startswith(f"{path}: not a complete checkpoint of this run (")
 
 
 def rewritten(path: Path, tensors: dict[str, Any], **about: Any) -> None:
@@ -696,14 +696,14 @@ def test_a_checkpoint_written_anew_is_one(finished) -> None:
 def test_a_checkpoint_that_does_not_fit_is_said(tensors, about, finished) -> None:
     path = finished / "checkpoint.safetensors"
     rewritten(path, tensors, **about)
-    assert refusal(finished).startswith(f"{path}: not a whole checkpoint of this run (")
+    assert refusal(finished).startswith(f"{path}: not a complete checkpoint of this run (")
 
 
 def test_a_checkpoint_of_another_game_is_said(finished, tmp_path) -> None:
     tp.solve("kuhn", "cfr", iterations=5, iterate="best", out=tmp_path / "kuhn")
     other = tmp_path / "kuhn" / "checkpoint.safetensors"
     (finished / "checkpoint.safetensors").write_bytes(other.read_bytes())
-    assert "not a whole checkpoint of this run" in refusal(finished)
+    assert "not a complete checkpoint of this run" in refusal(finished)
 
 
 def test_a_compiled_game_is_no_checkpoint(finished, tmp_path) -> None:
@@ -770,7 +770,7 @@ def test_a_broken_game_is_said(kind, tmp_path) -> None:
 def test_a_missing_game_is_said(tmp_path) -> None:
     tp.solve(RandomTree(seed=3), "cfr", iterations=5, out=tmp_path / "run")
     (tmp_path / "run" / "game.safetensors").unlink()
-    assert "was ended before its game was kept there; start it again" in refusal(tmp_path / "run")
+    assert "ended before its game was saved there; start it again" in refusal(tmp_path / "run")
 
 
 def test_another_game_in_the_folder_is_said(tmp_path) -> None:

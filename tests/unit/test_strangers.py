@@ -176,7 +176,7 @@ def test_words_of_a_checkpoint_are_checked(folders, words) -> None:
     try:
         tensors, about = read_tensors(path, CHECKPOINT)
         write_tensors(path, CHECKPOINT, tensors, about | words)
-        with pytest.raises(FormatError, match="not a whole checkpoint"):
+        with pytest.raises(FormatError, match="not a complete checkpoint"):
             tp.resume(path.parent, iterations=50)
     finally:
         path.write_bytes(whole)

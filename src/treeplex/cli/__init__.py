@@ -1,7 +1,7 @@
-"""The command line: answers on stdout, in words or as JSON lines; progress and errors on stderr."""
+"""The command line: results on stdout, as text or JSON lines; progress and errors on stderr."""
 
 SOLVED, UNFINISHED, USAGE_ERROR = 0, 1, 2
 """Exit codes: done; stopped before the target or interrupted; wrong input, or output that cannot be written."""
 
 answers: list[str] = []
-"""JSON lines that this process has printed: an error that comes after the answer does not take its place."""
+"""JSON lines printed by this process. An error after the result does not replace it."""

@@ -1,4 +1,4 @@
-"""How a run is followed and its solution printed: in words and small tables, or as one JSON line."""
+"""Follow a run and print its solution, as text and small tables or as one JSON line."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from treeplex.runs.status import INTERRUPTED, SENTENCES
 
 @dataclass(frozen=True)
 class Screen:
-    """How the answer of a run is shown."""
+    """Options for printing the result of a run."""
 
-    folder: Path | None  # where the run is kept
+    folder: Path | None  # where the run is saved
     as_json: bool
     show: int = 0  # number of infosets per player, or of sizes
     more: Mapping[str, Any] = field(default_factory=dict[str, Any])  # fields of the JSON result
 
     def tell(self, solution: Solution) -> None:
-        """Print the solution."""
+        """Print the solution as text or JSON."""
         if self.as_json:
             folder = {"folder": str(self.folder)} if self.folder else {}
             print_json(solution.summary() | _mbb(solution) | dict(self.more) | folder)
@@ -47,7 +47,7 @@ class Screen:
 
 
 def _mbb(solution: Solution) -> dict[str, float]:
-    """Exploitability in thousandths of a big blind, where there are chips and the user said how many it has."""
+    """Return exploitability in thousandths of a big blind, if there are chips and the user set --big-blind."""
     big_blind = solution.request.options.big_blind
     if big_blind is None or solution.request.problem.pot is None:
         return {}
@@ -55,7 +55,7 @@ def _mbb(solution: Solution) -> dict[str, float]:
 
 
 def follow(request: Request, screen: Screen) -> Solution:
-    """Carry out a request with a progress line and print the solution before files are written."""
+    """Execute a request with a progress line, and print the solution before files are written."""
     problem = request.problem
     notices = [problem.notice] if problem.notice else []
     with ProgressLine(request.title, request.limits, problem.pot) as line:
@@ -74,7 +74,7 @@ def follow(request: Request, screen: Screen) -> Solution:
 
 
 def exit_code(limits: Limits, *solutions: Solution) -> typer.Exit:
-    """0: target met, or none given; 1: missed, or interrupted."""
+    """Return exit code 0 if the target was met or there was none; 1 if it was missed or the run interrupted."""
     statuses = {solution.status for solution in solutions}
     missed = limits.nash_conv is not None and statuses != {"solved"}
     return typer.Exit(UNFINISHED if missed or INTERRUPTED in statuses else SOLVED)

@@ -1,4 +1,4 @@
-"""``treeplex batch``: many jobs, on this machine or on a cluster."""
+"""``treeplex batch``: solve many games or spots, on this machine or on a cluster."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from treeplex.runs.progress import duration
 from treeplex.runs.schema import named
 
 SHOWN = 20
-"""Jobs that failed, or of a forecast, that are listed on the screen."""
+"""Maximum number of jobs, failed or forecast, to list on the screen."""
 
 Jobs = Annotated[
     Path,
     typer.Argument(
         metavar="JOBS.jsonl",
-        help='One job per line: {"id", "game" or "spot", "algorithm"?, a limit?, "storage"?, "seed"?}.',
+        help='One JSON object per line: {"id", "game" or "spot", "algorithm"?, a limit?, "storage"?, "seed"?}.',
         show_default=False,
     ),
 ]
-OUT = named("out")[0]._replace(help="Folder of results and runs; on a cluster one that all machines see.")
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only report the memory and time that the jobs would take.")]
-Workers = Annotated[int, typer.Option(help="Number of jobs at a time; 0: as many as processors and memory allow.")]
-Retries = Annotated[int, typer.Option(help="Number of times to repeat a job whose worker was lost.")]
+OUT = named("out")[0]._replace(help="Folder for results and runs; on a cluster, one that all machines share.")
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only report the memory and time that the jobs would need.")]
+Workers = Annotated[int, typer.Option(help="Number of jobs at a time (0 = as many as processors and memory allow).")]
+Retries = Annotated[int, typer.Option(help="Number of times to retry a job whose worker was lost.")]
 
 
 @grouped
@@ -43,113 +43,113 @@ def batch(
     dry_run: DryRun = False,
     workers: Workers = 0,
     retries: Retries = api.DEFAULT_RETRIES,
-    given: Annotated[Values, (OUT, *named("cluster", "checkpoint_seconds"))],
+    values: Annotated[Values, (OUT, *named("cluster", "checkpoint_seconds"))],
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Solve many games or hold'em spots, on this machine or on a cluster. The same command again continues."""
+    """Solve many games or hold'em spots, on this machine or on a cluster. Repeat the command to continue."""
     if dry_run:
         with working("estimating") as more:
             forecast = api.forecast(
-                jobs, cluster=given["cluster"], workers=workers, watch=lambda n: more(f"estimating: job {n:,}")
+                jobs, cluster=values["cluster"], workers=workers, watch=lambda n: more(f"estimating: job {n:,}")
             )
-        _foretell(forecast, as_json)
+        _print_forecast(forecast, as_json)
         return
-    if given["out"] is None:
-        raise ParameterError("Give --out FOLDER: the folder for results and runs.")
+    if values["out"] is None:
+        raise ParameterError("The option --out is missing: give --out FOLDER for results and runs.")
     with Bar() as bar:
-        found = api.batch(
+        result = api.batch(
             jobs,
-            **given,
+            **values,
             workers=workers,
             retries=retries,
             watch=bar.watch,
             answer=_print if as_json else None,
         )
-    raise finished(found, as_json)
+    raise finished(result, as_json)
 
 
 def resumed(folder: Path, cluster: str | None, checkpoint_seconds: float, as_json: bool) -> typer.Exit:
-    """Go on with the batch in a folder; returns the exit code to raise."""
+    """Resume the batch in a folder; return the exit code to raise."""
     with Bar() as bar:
-        found = api.resume_batch(
+        result = api.resume_batch(
             folder,
             cluster=cluster,
             checkpoint_seconds=checkpoint_seconds,
             watch=bar.watch,
             answer=_print if as_json else None,
         )
-    return finished(found, as_json)
+    return finished(result, as_json)
 
 
-def finished(found: Batch, as_json: bool) -> typer.Exit:
-    """Tell what came of a batch; returns the exit code to raise."""
+def finished(result: Batch, as_json: bool) -> typer.Exit:
+    """Print the result of a batch; return the exit code to raise."""
     if as_json:
-        print_json(found.summary())
+        print_json(result.summary())
     else:
-        _describe(found)
-    return typer.Exit(SOLVED if found.whole else UNFINISHED)
+        _describe(result)
+    return typer.Exit(SOLVED if result.whole else UNFINISHED)
 
 
 class Bar(LiveLine):
-    """How many jobs are done."""
+    """Progress bar of a batch: jobs done, failed and running."""
 
     def __init__(self) -> None:
         super().__init__(
             "estimating", TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn()
         )
 
-    def watch(self, moment: BatchProgress) -> None:
-        """What ``batch`` calls."""
-        words = f"{moment.running} running" + (f", {moment.failed} failed" if moment.failed else "")
+    def watch(self, progress: BatchProgress) -> None:
+        """Show progress; ``batch`` calls this."""
+        words = f"{progress.running} running" + (f", {progress.failed} failed" if progress.failed else "")
         if self._bar:
-            self._bar.update(self._task, description=words, completed=moment.done, total=moment.total)
+            self._bar.update(self._task, description=words, completed=progress.done, total=progress.total)
         elif self.is_due():
-            say(f"{moment.done:,} of {moment.total:,} jobs done, {words}")
+            say(f"{progress.done:,} of {progress.total:,} jobs done, {words}")
 
 
 def _print(row: ResultRow) -> None:
     print_json(row._asdict())
 
 
-def _describe(found: Batch) -> None:
-    cut = ", interrupted: the same command goes on" if found.interrupted else ""
-    solved = len(found.rows) - len(found.failed)
-    tell(f"{solved:,} of {len(found.jobs):,} jobs done in {duration(found.seconds)}{cut}")
-    if found.missed:
-        tell(f"{len(found.missed):,} ended before their target: {_listed(found.missed)}")
-    if found.failed:
-        rows = [[row.id, row.error] for row in found.rows if row.error][:SHOWN]
-        print_table(["failed", "because"], rows)
-        say(f"logs: {found.folder / LOGS}")
-    say(f"results: {found.summary()['results']} (any Parquet reader), runs: {found.folder / 'runs'}")
+def _describe(result: Batch) -> None:
+    cut = ", interrupted: repeat the command to continue" if result.interrupted else ""
+    solved = len(result.rows) - len(result.failed)
+    tell(f"{solved:,} of {len(result.jobs):,} jobs done in {duration(result.seconds)}{cut}")
+    if result.missed:
+        tell(f"{len(result.missed):,} ended before their target: {_listed(result.missed)}")
+    if result.failed:
+        rows = [[row.id, row.error] for row in result.rows if row.error][:SHOWN]
+        print_table(["failed", "reason"], rows)
+        say(f"logs: {result.folder / LOGS}")
+    say(f"results: {result.summary()['results']} (any Parquet reader), runs: {result.folder / 'runs'}")
 
 
 def _listed(names: list[str]) -> str:
     return ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
 
 
-def _foretell(told: Forecast, as_json: bool) -> None:
+def _print_forecast(forecast: Forecast, as_json: bool) -> None:
     if as_json:
-        for record in told.records():
+        for record in forecast.records():
             print_json(record)
-        print_json(told.summary())
+        print_json(forecast.summary())
         return
     rows = [
         [one["id"], one["game"], byte_count(one["bytes"]), str(one["threads"]), _seconds(one["seconds_estimated"])]
-        for one in told.records()
+        for one in forecast.records()
     ]
     left = len(rows) - SHOWN
     shown = [*rows[:SHOWN], *([[f"... {left:,} more", "", "", "", ""]] if left > 0 else [])]
-    print_table(["job", "game", "memory", "threads", "time, a guess"], shown, right=(2, 3, 4))
-    fields = told.summary()
-    where = f"{told.cores} processors of {told.machines} machine{'s' * (told.machines > 1)}"
+    print_table(["job", "game", "memory", "threads", "time (estimate)"], shown, right=(2, 3, 4))
+    fields = forecast.summary()
+    where = f"{forecast.cores} processors of {forecast.machines} machine{'s' * (forecast.machines > 1)}"
     tell(
         f"{fields['jobs']:,} jobs, the largest of {byte_count(fields['bytes_largest'])}; on {where}:"
-        f" {_seconds(told.seconds)}"
+        f" {_seconds(forecast.seconds)}"
     )
     if fields["jobs_without_estimate"]:
-        say("how long a game takes to a target NashConv is not known before; a limit of seconds bounds it")
+        say("the time to a target NashConv cannot be predicted; a time limit bounds it")
 
 
 def _seconds(seconds: float | None) -> str:

@@ -1,4 +1,4 @@
-"""``treeplex compare``: several algorithms on one game, one plot."""
+"""``treeplex compare``: run several algorithms on one game, and plot them together."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from treeplex.plots.plot import plot_convergence
 from treeplex.problems import kinds
 from treeplex.problems.exploring import DEFAULT_SECONDS
 from treeplex.runs import Solution
-from treeplex.runs.asking import solving
-from treeplex.runs.claim import claimed_for
+from treeplex.runs.folder_lock import claimed_for
+from treeplex.runs.requests import solving
 from treeplex.runs.schema import BIG_BLIND, LIMITS, Options, named
 from treeplex.runs.solve import execute
 from treeplex.runs.status import INTERRUPTED, SENTENCES
@@ -32,21 +32,24 @@ Algorithms = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="ALGORITHM...",
-        help="One or more, or --all. See: treeplex list algorithms.",
+        help="One or more algorithms, or --all. See: treeplex list algorithms.",
         show_default=False,
         autocompletion=complete.algorithms,
     ),
 ]
-All = Annotated[bool, typer.Option("--all", help="Every algorithm that can solve the game, as a table.")]
+All = Annotated[bool, typer.Option("--all", help="Compare every algorithm that can solve the game, in a table.")]
 Seeds = Annotated[
-    int | None, typer.Option(help="Runs of algorithms that draw random numbers; a table with medians and quartiles.")
+    int | None,
+    typer.Option(
+        help="Number of seeds for algorithms that draw random numbers; prints a table of medians and quartiles."
+    ),
 ]
 Accuracies = Annotated[
     str | None,
-    typer.Option(help="A table of what it takes to come so close, in parts of the uniform policy's NashConv."),
+    typer.Option(help="Print work and time to these fractions of the uniform policy's NashConv, such as 1e-3,1e-5."),
 ]
 
-OUT = named("out")[0]._replace(help="Folder of the plot and the runs. Default: runs/GAME-compare-N.")
+OUT = named("out")[0]._replace(help="Folder for the plot and the runs. Default: runs/GAME-compare-N.")
 OPTIONS = (*LIMITS, BIG_BLIND, *named("seed", "cluster"), OUT, *named("checkpoint_seconds"))
 
 
@@ -55,7 +58,7 @@ def compare(
     *,
     game: GameName,
     algorithms: Algorithms = None,
-    given: Annotated[Values, OPTIONS],
+    values: Annotated[Values, OPTIONS],
     every: All = False,
     seeds: Seeds = None,
     accuracies: Accuracies = None,
@@ -64,27 +67,28 @@ def compare(
 ) -> None:
     """Run algorithms side by side and plot NashConv. Default limits: NashConv 0.001, or 60 seconds.
 
-    With --all, --seeds or --accuracies: a table of nodes and seconds to several accuracies, 10 seconds for each run.
-    The same comparison in the same folder continues; an algorithm that is named twice runs twice.
+    With --all, --seeds or --accuracies it prints a table of nodes and seconds to several accuracies; the default time
+    limit is then 10 seconds per run. The same comparison in the same folder continues. An algorithm that is named twice
+    runs twice.
     """
     if bool(algorithms) == every:
-        raise ParameterError("Name one or more algorithms, or give --all, not both: see treeplex list algorithms.")
+        raise ParameterError("Name one or more algorithms, or give --all, but not both. See: treeplex list algorithms.")
     for algorithm in algorithms or ():
         build(algorithm)
     if every or seeds is not None or accuracies is not None:
-        tabulate(game, algorithms, seeds or 1, accuracies, given, as_json)
-    elif given.pop("cluster") is not None:
-        raise ParameterError("The option --cluster is for tables: give --seeds, --accuracies or --all, too.")
+        tabulate(game, algorithms, seeds or 1, accuracies, values, as_json)
+    elif values.pop("cluster") is not None:
+        raise ParameterError("The option --cluster is only for tables: also give --seeds, --accuracies or --all.")
     else:
-        side_by_side(game, algorithms or [], given, as_json)
+        side_by_side(game, algorithms or [], values, as_json)
 
 
-def side_by_side(game: str, algorithms: list[str], given: Values, as_json: bool) -> None:
-    """Each to the same limits, and a plot of all."""
-    asked, out = Options(**given), given["out"]
+def side_by_side(game: str, algorithms: list[str], values: Values, as_json: bool) -> None:
+    """Run each algorithm to the same limits, and plot all of them."""
+    shared, out = Options(**values), values["out"]
     problem = loaded(lambda source, report: kinds.solving(source, report=report), game)
     default = replace(problem.default_limits(ends=False), seconds=DEFAULT_SECONDS)
-    limits = asked.limits(problem.pot).otherwise(default)
+    limits = shared.limits(problem.pot).otherwise(default)
     solutions: dict[str, Solution] = {}
 
     def run(label: str, algorithm: str, folder: Path) -> Solution:
@@ -94,14 +98,14 @@ def side_by_side(game: str, algorithms: list[str], given: Values, as_json: bool)
             if as_json:
                 print_json(solution.summary())
 
-        exact = build(algorithm).ends  # and supports no limit on iterations and nodes: these are for the others
+        exact = build(algorithm).ends  # it supports no limits on iterations and nodes, which apply to the others
         own = replace(limits, iterations=None, nodes=None) if exact else limits
-        options: Values = {**given, "exploitability": None, **asdict(own), "out": folder}
+        options: Values = {**values, "exploitability": None, **asdict(own), "out": folder}
         request = solving(problem.game, algorithm, **options)
         with ProgressLine(f"{problem.name}, {label}", own, problem.pot) as line:
             return execute(request.watched_by(watch=line.watch, answer=answer))
 
-    purpose = {"game": problem.name, "algorithms": algorithms, "seed": asked.seed}
+    purpose = {"game": problem.name, "algorithms": algorithms, "seed": shared.seed}
     with (
         answering() as interruption,
         nullcontext(out) if out else new_folder(f"{problem.name.replace(' ', '')}-compare") as free,
@@ -126,7 +130,7 @@ def side_by_side(game: str, algorithms: list[str], given: Values, as_json: bool)
 
 
 def _labelled(algorithms: list[str]) -> dict[str, str]:
-    """Algorithms by what they are called in the answer: ``cfr (2)`` if it is named for the second time."""
+    """Map labels to algorithms; the label is ``cfr (2)`` if ``cfr`` is named for the second time."""
     labels: dict[str, str] = {}
     for algorithm in algorithms:
         count = 1 + list(labels.values()).count(algorithm)

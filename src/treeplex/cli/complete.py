@@ -1,4 +1,4 @@
-"""What a shell offers after TAB: games and game files, and algorithms."""
+"""Completions that a shell offers after TAB: games, game files, and algorithms."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ GAME_FILES: Final = (".efg", ".json", ".toml", ".safetensors")
 
 
 def games(incomplete: str) -> list[str]:
-    """Games by name, and files and folders that begin so."""
-    from treeplex.games.catalog import CATALOG  # noqa: PLC0415 - nobody else waits for it
+    """Return games, files and folders that begin with ``incomplete``."""
+    from treeplex.games.catalog import CATALOG  # noqa: PLC0415 - slow, and only needed here
 
     folder, _, start = incomplete.rpartition("/")
     inside = Path(folder or ("/" if incomplete.startswith("/") else "."))
@@ -22,7 +22,7 @@ def games(incomplete: str) -> list[str]:
 
 
 def algorithms(incomplete: str) -> list[str]:
-    """Algorithms by name."""
-    from treeplex.algorithms.registry import ALGORITHMS  # noqa: PLC0415 - nobody else waits for it
+    """Return algorithms that begin with ``incomplete``."""
+    from treeplex.algorithms.registry import ALGORITHMS  # noqa: PLC0415 - slow, and only needed here
 
     return [name for name in ALGORITHMS if name.startswith(incomplete)]

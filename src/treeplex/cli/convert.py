@@ -1,4 +1,4 @@
-"""``treeplex holdem convert``: spots and ranges from one program's format into another's."""
+"""``treeplex holdem convert``: convert spots and ranges between formats of several programs."""
 
 from __future__ import annotations
 
@@ -20,25 +20,26 @@ from treeplex.games.holdem.reading import imported
 
 NAMES = ", ".join(FORMATS)
 
-To = Annotated[str, typer.Option("--to", metavar="FORMAT", help=f"One of {NAMES}.")]
+To = Annotated[str, typer.Option("--to", metavar="FORMAT", help=f"Format to write: one of {NAMES}.")]
 From = Annotated[
-    str | None, typer.Option("--from", metavar="FORMAT", help="The format of the file. Default: seen from its content.")
+    str | None,
+    typer.Option("--from", metavar="FORMAT", help="Format of the input. Default: detected from its content."),
 ]
-Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write it here, not to stdout.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file instead of stdout.")]
 
 
 @grouped
 def convert(
     *, spot: SpotOptions, to: To, source: From = None, out: Out = None, force: Force = False, as_json: AsJson = False
 ) -> None:
-    """Spots and ranges to and from the formats of other programs; - reads stdin. What is lost on the way is told."""
+    """Convert spots and ranges to and from other programs' formats. - reads stdin. Losses are reported as notes."""
     named(to)
     check_new(out, force=force)
-    found = _read(spot, source)
-    if found.ranges is None and (not found.partial or FORMATS[to].write is not None):
-        found = spot.completed(found)
-    made = write(found, to)
-    notes = [*found.told(), *made.notes]
+    content = _read(spot, source)
+    if content.ranges is None and (not content.partial or FORMATS[to].write is not None):
+        content = spot.completed(content)
+    made = write(content, to)
+    notes = [*content.told(), *made.notes]
     if out is not None:
         replace_text(out, made.text)
     if as_json:
@@ -52,7 +53,7 @@ def convert(
 
 
 def _read(options: SpotOptions, form: str | None) -> Imported:
-    """What the file or stdin holds; without either, the options alone."""
+    """Read the file or stdin; without either, return an empty spot that the options complete."""
     if form is not None:
         named(form)
     if options.spot is None:
@@ -66,5 +67,5 @@ def _read(options: SpotOptions, form: str | None) -> Imported:
     except UnicodeDecodeError as error:
         raise FormatError(f"byte {error.start} is not UTF-8.", path="stdin") from error
     if not text.strip():
-        raise ParameterError("There is nothing on stdin to convert.")
+        raise ParameterError("The input on stdin is empty, so there is nothing to convert.")
     return imported(text, "stdin", form or None, "file")

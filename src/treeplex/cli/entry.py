@@ -1,4 +1,4 @@
-"""The first lines of the ``treeplex`` command: signals and streams are seen to before anything heavy is imported."""
+"""Entry point of ``treeplex``: set up signals and streams before anything heavy is imported."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from treeplex.system import COMMAND, Interrupted, address_space
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-LEAST: Final = 2**30  # bytes of address space; libraries alone take 0.7 GB, and abort or try for ever if they get less
+LEAST: Final = 2**30  # bytes of address space; libraries alone take 0.7 GB, and abort or retry forever if they get less
 
 
 def main() -> None:
-    """Run the command. Whatever signal comes, and whenever: a sentence on stderr and exit code 1."""
+    """Run the command. Any signal, at any time, leads to a sentence on stderr and exit code 1."""
     COMMAND.take_over()
     _streams()
-    # Nothing here calls BLAS in a loop, and OpenBLAS takes 32 MB for each of its threads as it is loaded: without that
-    # memory it tries for ever, or sends its own process SIGINT.
+    # Nothing here calls BLAS in a loop, and OpenBLAS allocates 32 MB per thread when it is loaded. Without that memory
+    # it retries forever, or sends its own process SIGINT.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     code: object = 0
     exhausted = False
@@ -44,35 +44,35 @@ def _command() -> None:
     if (limit := address_space()) < LEAST:
         here = f"{limit // 2**20} MB"
         _say(
-            f"error: treeplex needs 1 GB of address space, and the limit of this process is {here}: see `ulimit -v`.\n"
+            f"error: treeplex needs 1 GB of address space, but the limit of this process is {here}. See `ulimit -v`.\n"
         )
         sys.exit(2)
     try:
         from treeplex.cli.main import run  # noqa: PLC0415 - takes a second or two
-    except Exception as error:  # whatever a library makes of too little memory, or of a broken file
+    except Exception as error:  # any error of a library without memory, or with a broken file
         words = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-        _say(f"error: treeplex cannot be loaded, for lack of memory or of a library ({words}).\n")
+        _say(f"error: treeplex cannot be loaded; memory or a library is missing ({words}).\n")
         sys.exit(2)
     run()
 
 
 def _streams() -> None:
-    """Write what an output cannot encode as it can; words for people never stop what they are about."""
+    """Make streams robust: replace characters that cannot be encoded, and ignore failed writes to stderr."""
     while (free := os.open(os.devnull, os.O_RDWR)) <= 2:
-        pass  # a stream that was closed before we started would be the next file that is opened
+        pass  # if a stream was closed before, the next opened file would take its number
     os.close(free)
-    given: Any = sys.stdout  # None if it was closed
-    if given is None:
+    stdout: Any = sys.stdout  # None if it was closed
+    if stdout is None:
         sys.stdout = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), "utf-8")
     else:
-        given.reconfigure(errors="replace")
+        stdout.reconfigure(errors="replace")
     forgiving: Any = io.BufferedWriter(cast(Any, _Forgiving(2, "w", closefd=False)))
     encoding = getattr(sys.stderr, "encoding", "utf-8")
     sys.stderr = io.TextIOWrapper(forgiving, encoding, errors="replace", line_buffering=True)
 
 
 class _Forgiving(io.FileIO):
-    """A file that takes what it cannot write as written: a terminal that is gone must not end a run."""
+    """A file that ignores failed writes: a terminal that is gone must not end a run."""
 
     def write(self, data: ReadableBuffer, /) -> int:
         try:

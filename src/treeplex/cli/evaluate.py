@@ -1,4 +1,4 @@
-"""``treeplex evaluate``: how good a policy is."""
+"""``treeplex evaluate``: measure the quality of a policy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from treeplex.evaluation import Policy, evaluate_policy
 from treeplex.problems.loading import load_game
 
 PolicyFile = Annotated[
-    Path, typer.Argument(metavar="POLICY", help="A policy in Parquet or JSON, such as runs/.../policy.parquet.")
+    Path, typer.Argument(metavar="POLICY", help="Policy file in Parquet or JSON, such as runs/.../policy.parquet.")
 ]
 
 

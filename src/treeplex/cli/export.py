@@ -1,4 +1,4 @@
-"""``treeplex export``: a game as an .efg file, a policy in another format."""
+"""``treeplex export``: save a game as an .efg file, or a policy in another format."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from treeplex.files import replace_text
 from treeplex.games.efg import write
 from treeplex.problems.loading import load_game
 
-Efg = Annotated[Path | None, typer.Option("--efg", help="Save the game here in Gambit's .efg format.")]
-Compiled = Annotated[Path | None, typer.Option("--compiled", help="Save the compiled game here (.safetensors).")]
-Given = Annotated[
-    Path | None, typer.Option("--policy", help="A policy for the game, Parquet or JSON; uniform if left out.")
+Efg = Annotated[Path | None, typer.Option("--efg", help="Save the game to this file in Gambit's .efg format.")]
+Compiled = Annotated[
+    Path | None, typer.Option("--compiled", help="Save the compiled game to this file (.safetensors).")
+]
+PolicyFile = Annotated[
+    Path | None, typer.Option("--policy", help="Policy of the game, in Parquet or JSON. Default: the uniform policy.")
 ]
 
 
@@ -28,16 +30,16 @@ def export(
     game: GameName,
     efg: Efg = None,
     compiled: Compiled = None,
-    policy: Given = None,
+    policy: PolicyFile = None,
     to: To = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Save a game to a file, or a policy in another format."""
     if efg is None and compiled is None and to is None:
-        raise ParameterError("Say what to save: --efg FILE, --compiled FILE, or --policy FILE --to FILE.")
+        raise ParameterError("There is nothing to save: give --efg FILE, --compiled FILE, or --policy FILE --to FILE.")
     if policy is not None and to is None:
-        raise ParameterError("The option --policy needs --to FILE, ending in .json or .parquet.")
+        raise ParameterError("The option --policy needs --to FILE, where FILE ends in .json or .parquet.")
     check_policy_file(to)
     if compiled is not None and compiled.suffix != ".safetensors":
         raise ParameterError(f"The option --compiled must end in .safetensors, got {compiled}.")

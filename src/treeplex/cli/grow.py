@@ -1,4 +1,4 @@
-"""``treeplex grow``: which sizes matter here? Solve a game while they are found."""
+"""``treeplex grow``: solve a game, and find the bet sizes that matter during the solve."""
 
 from __future__ import annotations
 
@@ -11,60 +11,62 @@ from treeplex.cli.solve import run
 from treeplex.games.holdem.candidates import BETS, RAISES
 from treeplex.growth.options import Growth
 from treeplex.problems.growing import usual_algorithm
-from treeplex.runs.asking import growing
+from treeplex.runs.requests import growing
 from treeplex.runs.schema import GROW, with_unit
 
-Method = Annotated[str, typer.Option(help="How a size is added: by a recovery game or by regret transfer.")]
+Method = Annotated[str, typer.Option(help="How a size is added: recovery (a recovery game) or transfer (of regret).")]
 Factor = Annotated[
     float,
     typer.Option(
-        help="Multiple of the threshold of proposition 1 that a new size must exceed; inf: never add; 0: 1.01 with cfr,"
-        " 1 with cfr+, 1.25 with dcfr."
+        help="Factor by which a size's regret must exceed the Proposition 1 threshold (inf = never add). 0 means 1.01"
+        " with cfr, 1 with cfr+, 1.25 with dcfr."
     ),
 ]
 Every = Annotated[
     int,
     typer.Option(
         "--check-every",
-        help="Iterations between two checks for new sizes; 0: 5, on a hold'em spot 10 and then a fifth more each.",
+        help="Iterations between checks for new sizes. 0 means 5; for hold'em 10, growing by 20 % per check.",
     ),
 ]
 Estimate = Annotated[
     str,
     typer.Option(
-        help="How regrets of missing sizes are estimated: transfer, or best-response, as always on hold'em spots."
+        help="How to estimate regrets of missing sizes: transfer or best-response. Hold'em always uses best-response."
     ),
 ]
 Discount = Annotated[
     str,
     typer.Option(
-        help="How the past is weighted: recommended (22), its root, or by the bound (8). Default: recommended with cfr,"
-        " root with cfr+."
+        help="How to weight earlier iterations: recommended (eq. 22), root (its root), or bound (eq. 8). Default:"
+        " recommended with cfr, root with cfr+."
     ),
 ]
-PerCheck = Annotated[int, typer.Option(help="Sizes that a check adds at most; 0: one with cfr, else all that pay.")]
+PerCheck = Annotated[
+    int, typer.Option(help="Maximum number of sizes that a check adds. 0 means one with cfr, else all that pay.")
+]
 Algorithm = Annotated[
-    str | None, typer.Option(help="cfr or cfr+; on a hold'em spot also lcfr and dcfr, which is its default.")
+    str | None, typer.Option(help="cfr (default) or cfr+. For hold'em: cfr, cfr+, lcfr or dcfr (default).")
 ]
 Bets = Annotated[
-    str, typer.Option(help=f"Hold'em: bets to choose from, a list, from:to:step, or every; {BETS} if left out.")
+    str, typer.Option(help=f"Hold'em: candidates for bets: a list, from:to:step, or every. Default: {BETS}.")
 ]
-Raises = Annotated[str, typer.Option(help=f"Hold'em: raises to choose from; {RAISES} if left out.")]
-Street = Annotated[str, typer.Option(help="Hold'em: where sizes are added: a street, or all; the first if left out.")]
+Raises = Annotated[str, typer.Option(help=f"Hold'em: candidates for raises. Default: {RAISES}.")]
+Street = Annotated[str, typer.Option(help="Hold'em: street where sizes are added, or all. Default: the first.")]
 ByClass = Annotated[
     bool,
     typer.Option(
         "--by-class",
-        help="Hold'em: one menu for each class of the cards dealt (flush, pair, over, other), not one for all boards.",
+        help="Hold'em: one menu per class of cards dealt (flush, pair, over, other) instead of one for all boards.",
     ),
 ]
-Archive = Annotated[int, typer.Option(help="Move subtrees with zero reach for this many checks to disk; 0: never.")]
+Archive = Annotated[int, typer.Option(help="Move subtrees to disk after this many checks with zero reach (0 = never).")]
 
 Remove = Annotated[
     str,
     typer.Option(
-        help="Take sizes out again: never; current: those that the current strategies, which are then the answer, do"
-        " not play (cfr+ only); discard: early iterations, and sizes chosen only in them; on spots, sizes hardly bet."
+        help="Remove unused sizes: never; current (report the current strategies and remove sizes they never play; cfr+"
+        " only); or discard (forget early iterations and sizes used only then; for hold'em, sizes hardly ever bet)."
     ),
 ]
 
@@ -73,7 +75,7 @@ Remove = Annotated[
 def grow(
     *,
     game: GameName,
-    given: Annotated[Values, with_unit(GROW)],
+    values: Annotated[Values, with_unit(GROW)],
     method: Method = "recovery",
     factor: Factor = 0.0,
     every: Every = 0,
@@ -92,11 +94,11 @@ def grow(
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Solve a game or a hold'em spot, and find the bet sizes that matter. Ctrl-C keeps the results.
+    """Solve a game or a hold'em spot, and find the bet sizes that matter. Ctrl-C stops and saves.
 
     Default limit: ten seconds.
     """
     choice = (bets, raises, street, by_class)
-    asked = usual_algorithm(game) if algorithm is None else algorithm
-    growth = Growth(method, factor, every, estimate, discount, asked, archive, remove, per_check, *choice)
-    raise run(growing(game, growth=growth, **given), no_save, show, as_json)
+    name = usual_algorithm(game) if algorithm is None else algorithm
+    growth = Growth(method, factor, every, estimate, discount, name, archive, remove, per_check, *choice)
+    raise run(growing(game, growth=growth, **values), no_save, show, as_json)

@@ -1,4 +1,4 @@
-"""``treeplex holdem``: solve a spot, look at the answer, see how large one is."""
+"""``treeplex holdem``: solve hold'em spots, show their solutions, and estimate their size."""
 
 from __future__ import annotations
 
@@ -29,26 +29,29 @@ from treeplex.plots.grid import plot_grid, print_grid
 from treeplex.poker.solving import open_run
 from treeplex.poker.views.node import Row
 from treeplex.poker.views.view import View
-from treeplex.runs.asking import solving
 from treeplex.runs.progress import duration
+from treeplex.runs.requests import solving
 from treeplex.runs.schema import SOLVE, with_unit
 from treeplex.updates.storage import STORAGES
 
 holdem = typer.Typer(
     name="holdem",
-    help="Texas hold'em subgames: solve a spot, look at the answer, see how large one is.",
+    help="Texas hold'em subgames: solve spots, show solutions, estimate sizes.",
     no_args_is_help=True,
     add_completion=False,
     context_settings=dict(HELP_OPTIONS),
 )
 
 SHOWN = 30
-"""Hands that ``show`` prints on the screen unless told otherwise."""
+"""Default number of hands that ``show`` prints on the screen."""
 
 Locks = Annotated[
-    Path | None, typer.Option("--lock", help="A JSON file: [{line, strategy: {range: {action: share}}}].")
+    Path | None,
+    typer.Option("--lock", help="JSON file of locked decisions: [{line, strategy: {range: {action: probability}}}]."),
 ]
-Line = Annotated[str, typer.Option(help='The way to the node, such as "check, bet 75%, call, 2c". Empty: the root.')]
+Line = Annotated[
+    str, typer.Option(help='Line of play to the node, such as "check, bet 75%, call, 2c". Default: the root.')
+]
 
 
 @holdem.command()
@@ -57,16 +60,16 @@ def solve(
     *,
     spot: SpotOptions,
     algorithm: Algorithm = None,
-    given: Annotated[Values, with_unit(SOLVE)],
+    values: Annotated[Values, with_unit(SOLVE)],
     lock: Locks = None,
     no_save: NoSave = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Solve a spot and prove how close the answer is. Default target: 0.5% of the pot. Ctrl-C keeps the results."""
+    """Solve a spot and prove how close the result is. Default target: 0.5% of the pot. Ctrl-C stops and saves."""
     source, locks = spot.read(), () if lock is None else make_locks(read_file(lock, "file of locks"))
     with console.status("building the tree", spinner="dots"):
-        request = solving(source, algorithm, locks=locks, **given)
+        request = solving(source, algorithm, locks=locks, **values)
     raise run(request, no_save, 0, as_json)
 
 
@@ -79,23 +82,24 @@ holdem.command()(convert)
 def show(
     folder: Folder,
     line: Line = "",
-    player: Annotated[str | None, typer.Option(help="Whose hands: oop or ip. Default: who is to act.")] = None,
-    hand: Annotated[str | None, typer.Option(help="Only hands of this range, such as AKs or QQ+.")] = None,
-    sort: Annotated[str, typer.Option(help="By class, reach, ev, equity, or an action, such as check.")] = "class",
-    by_class: Annotated[bool, typer.Option("--by-class", help="Sums by class of hands, such as AKs.")] = False,
-    grid: Annotated[bool, typer.Option("--grid", help="The 13 x 13 grid of hand classes.")] = False,
-    png: Annotated[Path | None, typer.Option(help="Save the grid as a PNG.")] = None,
-    parquet: Annotated[Path | None, typer.Option(help="Save a table with one row per hand and action.")] = None,
+    player: Annotated[str | None, typer.Option(help="Player to show: oop or ip. Default: the player to act.")] = None,
+    hand: Annotated[str | None, typer.Option(help="Show only hands of this range, such as AKs or QQ+.")] = None,
+    sort: Annotated[str, typer.Option(help="Sort by class, reach, ev, equity, or an action, such as check.")] = "class",
+    by_class: Annotated[bool, typer.Option("--by-class", help="Show totals per class of hands, such as AKs.")] = False,
+    grid: Annotated[bool, typer.Option("--grid", help="Show the 13 x 13 grid of hand classes.")] = False,
+    png: Annotated[Path | None, typer.Option(help="Save the grid to this PNG.")] = None,
+    parquet: Annotated[Path | None, typer.Option(help="Save a Parquet table with one row per hand and action.")] = None,
     force: Force = False,
     most: Annotated[
-        int | None, typer.Option(min=0, help=f"How many hands at most. Default: all; {SHOWN} on the screen.")
+        int | None,
+        typer.Option(min=0, help=f"Maximum number of hands to list. Default: {SHOWN} on the screen, all otherwise."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Strategy, EV of every action, and equity at a node of a solved spot."""
+    """Show strategy, EV of every action, and equity at a node of a solved spot."""
     if grid and (as_json or by_class or most is not None or sort != "class"):
         raise ParameterError(
-            "The option --grid shows all classes in their places: leave out --json, --by-class, --sort and --most."
+            "The option --grid shows all classes in a fixed order: leave out --json, --by-class, --sort and --most."
         )
     check_files(force=force, png=png, parquet=parquet)
     with console.status("reading the run", spinner="dots"):
@@ -108,9 +112,9 @@ def show(
     else:
         _describe(view, rows if most is not None else rows[:SHOWN], by_class)
         if most is None and len(rows) > SHOWN:
-            say(f"... {len(rows) - SHOWN} more: --most {len(rows)}, --by-class or --hand shows them")
+            say(f"... {len(rows) - SHOWN} more: use --most {len(rows)}, --by-class or --hand")
     if not view.share.any():
-        say("this line is never played: no hand of a player gets here")
+        say("this line is never played: no hand of one player reaches it")
     elif hand is not None and not rows and most != 0:
         say(f"no hand of {hand!r:.80} is in {PLAYERS[view.player]}'s range here")
     if png is not None:
@@ -124,12 +128,12 @@ def show(
 @holdem.command()
 @grouped
 def info(*, spot: SpotOptions, as_json: AsJson = False) -> None:
-    """Nodes, memory, what suit isomorphism saves, and about how long a solve takes."""
+    """Show nodes, memory, savings by suit isomorphism, and the estimated solve time of a spot."""
     tell_size(spot.read(), as_json)
 
 
 def tell_size(spot: Spot, as_json: bool) -> None:
-    """Print how large a spot is."""
+    """Print the size of a spot."""
     with console.status("building the tree", spinner="dots"):
         game = load_spot(spot)
         whole = game if len(game.streets) == 1 else load_spot(spot, isomorphic=False)
@@ -146,18 +150,18 @@ def tell_size(spot: Spot, as_json: bool) -> None:
         ["decisions by street", "  ".join(f"{n:,}" for n in fields["action_nodes_by_street"])],
         ["hands", f"oop {fields['hands'][0]}, ip {fields['hands'][1]}"],
         ["boards by street", "  ".join(f"{n:,}" for n in fields["boards_by_street"])],
-        *([["sizes, by default", DEFAULT_MENU]] if spot.has_default_sizes else []),
+        *([["sizes (default)", DEFAULT_MENU]] if spot.has_default_sizes else []),
         *([["suit isomorphism", alike]] if stored < dealt else []),
         *[[f"memory, {storage}", byte_count(size)] for storage, size in fields["bytes"].items()],
-        ["memory free", byte_count(fields["bytes_free"])],
+        ["free memory", byte_count(fields["bytes_free"])],
         ["recommended", f"--algorithm {advice['algorithm']} --backend {advice['backend']}"],
-        ["time, a rough guess", f"{times}, with {threads_for(game)} thread{'s' * (threads_for(game) > 1)}"],
+        ["time (rough estimate)", f"{times}, with {threads_for(game)} thread{'s' * (threads_for(game) > 1)}"],
     ]
     print_table([game.name, ""], rows)
 
 
 def _describe(view: View, rows: list[Row], by_class: bool) -> None:
-    """What everybody does, then a table of some hands: for each action how often, and its EV."""
+    """Print the strategy of all hands, then a table of some: frequency and EV of each action."""
     totals = zip(view.names, view.totals().values(), strict=True)
     plays = ", ".join(f"{name} {100 * x:.1f}%" for name, x in totals) or f"hands of {PLAYERS[view.player]}"
     typer.echo(f"{PLAYERS[view.to_act]} to act, pot {view.pot:.10g}: {plays}")

@@ -1,4 +1,4 @@
-"""``treeplex info``: how large a game is."""
+"""``treeplex info``: show the size of a game."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from treeplex.problems.loading import load_game, spot_of
 
 
 def info(game: GameName, as_json: AsJson = False) -> None:
-    """Show a game's sizes, its memory, and its value if that is known."""
+    """Show the size, memory and, if known, the value of a game."""
     spot = spot_of(game)
     if spot is not None:
         tell_size(spot, as_json)

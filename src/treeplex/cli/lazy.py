@@ -1,4 +1,4 @@
-"""Commands that are imported when they are called: ``treeplex --help`` does not wait for Numba and Arrow."""
+"""Commands that are imported only when called, so that ``treeplex --help`` does not load Numba and Arrow."""
 
 from __future__ import annotations
 
@@ -12,46 +12,46 @@ from treeplex.spec import unknown
 
 COMMANDS: Final = {
     "list": "List the built-in games and the algorithms.",
-    "info": "Show a game's sizes, its memory, and its value if that is known.",
+    "info": "Show the size, memory and, if known, the value of a game.",
     "solve": "Find an equilibrium and prove how close it is.",
-    "resume": "Continue any run that was stopped or killed, or a batch.",
+    "resume": "Continue a batch or any run that was stopped or killed.",
     "compare": "Run algorithms side by side and plot NashConv.",
     "batch": "Solve many games or hold'em spots, on this machine or on a cluster.",
     "grow": "Solve a game or a hold'em spot, and find the bet sizes that matter.",
     "evaluate": "Measure a policy exactly: value, NashConv and best responses.",
-    "explore": "Sample a game from its rules, without compiling it; quality is estimated.",
+    "explore": "Sample a game from its rules without compiling it, and estimate the quality.",
     "merge": "Average policies by reach into one, such as those of several seeds, and measure all of them.",
     "export": "Save a game to a file, or a policy in another format.",
     "reproduce": "Reproduce a figure or table of a paper.",
-    "serve": "Look at runs, solve, compare and train in a browser.",
-    "upi": "Drive the hold'em solver by PioSOLVER's text protocol (UPI), line by line over stdin and stdout.",
-    "holdem": "Texas hold'em subgames: solve a spot, look at the answer, see how large one is.",
+    "serve": "View runs, solve, compare and train in a browser.",
+    "upi": "Control the hold'em solver with PioSOLVER's text protocol (UPI) on stdin and stdout.",
+    "holdem": "Texas hold'em subgames: solve spots, show solutions, estimate sizes.",
 }
-"""Commands, and what ``treeplex --help`` says of them."""
+"""Commands, with the text that ``treeplex --help`` shows for each."""
 
 HOMES: Final = {"list": ("listing", "listing"), "resume": ("solve", "resume")}
-"""The file and the function of a command whose name is not that of both."""
+"""File and function of each command whose name differs from theirs."""
 
 HELP_OPTIONS: Final = {"help_option_names": ["-h", "--help"]}
 
 
 class Deferred(TyperCommand):
-    """The name and help of a command; the command itself once it is called or asked for its own help."""
+    """Name and help of a command; it becomes the command itself when called or asked for its own help."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """The context of the command itself."""
+        """Return the context of the command itself."""
         return loaded(str(self.name)).make_context(info_name, args, parent, **extra)
 
 
 class Commands(TyperGroup):
-    """The commands of ``treeplex``, in the order of the table."""
+    """Commands of ``treeplex``, in the order of the table."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Their names."""
+        """Return the names of all commands."""
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """What stands for one until it is called."""
+        """Return the stand-in of a command, which imports it when called."""
         if cmd_name not in COMMANDS:
             if ctx.resilient_parsing:  # while a shell completes
                 return None
@@ -60,7 +60,7 @@ class Commands(TyperGroup):
 
 
 def loaded(name: str) -> Any:
-    """The command itself, imported."""
+    """Import a command and return it."""
     module, attribute = HOMES.get(name, (name, name))
     function = getattr(import_module(f"treeplex.cli.{module}"), attribute)
     if isinstance(function, typer.Typer):

@@ -1,4 +1,4 @@
-"""``treeplex list``: games and algorithms."""
+"""``treeplex list``: list games and algorithms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from treeplex.games.catalog import CATALOG
 
 
 class ListKind(StrEnum):
-    """What can be listed."""
+    """Kinds of things that can be listed."""
 
     GAMES = "games"
     ALGORITHMS = "algorithms"
@@ -25,9 +25,9 @@ class ListKind(StrEnum):
 
 def listing(
     kind: Annotated[
-        ListKind | None, typer.Argument(help="games or algorithms; both if left out.", show_default=False)
+        ListKind | None, typer.Argument(help="What to list: games or algorithms. Default: both.", show_default=False)
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="All algorithms, by paper, with their parameters.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="List all algorithms by paper, with their parameters.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """List the built-in games and the algorithms."""
@@ -41,8 +41,8 @@ def listing(
         tell("algorithms:", *(_by_paper() if every else _first()), "")
     if kind in (None, ListKind.GAMES):
         tell(
-            "Also: a Gambit .efg file, a hold'em spot (.json or .toml), or openspiel:NAME",
-            "for a game of OpenSpiel. Parameters in brackets: 'leduc(suits=true)'.",
+            "A game can also be a Gambit .efg file, a hold'em spot (.json or .toml), or",
+            "openspiel:NAME. Parameters go in brackets: 'leduc(suits=true)'.",
         )
 
 
@@ -58,14 +58,14 @@ def _algorithms() -> list[dict[str, Any]]:
 
 
 def _first() -> Iterator[str]:
-    """The core algorithms, a line for each, and how to see the others."""
+    """Yield a line for each core algorithm, and how to see the others."""
     core = [entry for entry in ALGORITHMS.values() if entry.core]
     yield from _rows([(entry.name, entry.summary, "") for entry in core])
-    yield f"  {len(ALGORITHMS) - len(core)} more, and parameters: treeplex list algorithms --all"
+    yield f"  {len(ALGORITHMS) - len(core)} more, with parameters: treeplex list algorithms --all"
 
 
 def _by_paper() -> Iterator[str]:
-    """All algorithms, each below the paper it is of, with its parameters."""
+    """Yield all algorithms, each below its paper, with its parameters."""
     papers: dict[str, list[AlgorithmEntry]] = {}
     for entry in ALGORITHMS.values():
         papers.setdefault(entry.paper, []).append(entry)
@@ -77,7 +77,7 @@ def _by_paper() -> Iterator[str]:
 
 
 def _described(entries: list[dict[str, Any]]) -> Iterator[str]:
-    """Name, summary and source of each, and its parameters."""
+    """Yield name, summary, source and parameters of each entry."""
     names = [str(entry["name"]).partition("(")[0] for entry in entries]
     abouts = [f"{entry['summary']} ({entry['source']})" for entry in entries]
     usages = [str(entry["name"]).removeprefix(name) for name, entry in zip(names, entries, strict=True)]
@@ -85,7 +85,7 @@ def _described(entries: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _rows(rows: list[tuple[str, str, str]], indent: int = 0) -> Iterator[str]:
-    """Names, what they are, and parameters below, as wide as the terminal (COLUMNS, or 80)."""
+    """Yield names, descriptions, and parameters below, as wide as the terminal (COLUMNS, or 80)."""
     width = max(get_terminal_size().columns, 60)
     indent = indent or max(len(name) for name, _, _ in rows) + 4
     for name, about, usage in rows:

@@ -1,4 +1,4 @@
-"""``treeplex``: one command per file, errors as one sentence and exit code 2."""
+"""``treeplex``: one command per file; an error is one line on stderr, with exit code 2."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ app = typer.Typer(
 
 
 @app.callback(invoke_without_command=True)
-def about(version: bool = typer.Option(False, "--version", help="Print the version and stop.", is_eager=True)) -> None:
+def about(version: bool = typer.Option(False, "--version", help="Print the version and exit.", is_eager=True)) -> None:
     """Find Nash equilibria of two-player zero-sum games of imperfect information, and prove how close they are."""
     if version:
         typer.echo(f"treeplex {__version__}")
@@ -36,14 +36,14 @@ def about(version: bool = typer.Option(False, "--version", help="Print the versi
 
 
 def run() -> None:
-    """The command, whose refusals are one sentence; ``treeplex.cli.entry`` calls it."""
+    """Run the command, and turn errors into one line; ``treeplex.cli.entry`` calls it."""
     answers.clear()
-    _tell_notes()
+    _show_notes()
     try:
         sys.exit(app(prog_name="treeplex", standalone_mode=False) or SOLVED)
     except TreeplexError as error:
         _refuse(str(error), UNFINISHED if isinstance(error, SolverError) else USAGE_ERROR)
-    except SystemExit as ended:  # typer's answer to a reader that has gone, as in `treeplex list | head`, is 1
+    except SystemExit as ended:  # typer exits with 1 if the reader is gone, as in `treeplex list | head`
         if not isinstance(ended.__context__, BrokenPipeError):
             _flushed(ended.code)
         _gone()
@@ -54,7 +54,7 @@ def run() -> None:
     except OSError as error:
         _unwritten(error) if error.errno else _unloaded(error)
     except MemoryError:
-        _refuse("There is not enough memory for this; a smaller game, or a storage with fewer bits, needs less.")
+        _refuse("There is not enough memory. Try a smaller game, or a storage with fewer bits.")
     except Exception as error:
         message = _usage_message(error)
         if message is None:
@@ -62,8 +62,8 @@ def run() -> None:
         _refuse(message) if message else sys.exit(USAGE_ERROR)
 
 
-def _tell_notes() -> None:
-    """Notes are lines on stderr; other warnings stay what they are."""
+def _show_notes() -> None:
+    """Print notes as lines on stderr; other warnings are shown as usual."""
     others = warnings.showwarning
 
     def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
@@ -79,25 +79,25 @@ def _tell_notes() -> None:
 
 
 def _usage_message(error: Any) -> str | None:
-    """What typer says of options it does not understand, in our form; None if the error is not typer's."""
+    """Return typer's message about wrong options in our form; None if the error is not typer's."""
     if not hasattr(error, "format_message"):
         return None
     if type(error).__name__ == "NoArgsIsHelpError":
         error.show()
         return ""
-    said = " ".join(str(error.format_message()).split()).rstrip(".").replace("Value error, ", "")
+    text = " ".join(str(error.format_message()).split()).rstrip(".").replace("Value error, ", "")
     path = getattr(getattr(error, "ctx", None), "command_path", "treeplex")
-    return f"{said}. See: {path} --help."
+    return f"{text}. See: {path} --help."
 
 
 def _unloaded(error: Exception) -> None:
-    """A library that is loaded when it is first needed."""
+    """Report a library that cannot be loaded."""
     words = " ".join(str(error).split())[:150]
-    _refuse(f"A library that this needs cannot be loaded, for lack of memory or of a file ({words}).")
+    _refuse(f"A required library cannot be loaded; memory or a file is missing ({words}).")
 
 
 def _flushed(code: object) -> None:
-    """End, unless what was printed cannot be written after all."""
+    """Flush stdout and exit; report an error if the output cannot be written."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -108,20 +108,20 @@ def _flushed(code: object) -> None:
 
 
 def _gone() -> None:
-    """The reader has seen enough."""
+    """Exit successfully: the reader of the output has closed it."""
     _to_nowhere()
     sys.exit(SOLVED)
 
 
 def _unwritten(error: OSError) -> None:
-    """Nothing more can be printed; files have sentences of their own."""
+    """Report output that cannot be written; errors of files have their own messages."""
     _to_nowhere()
     what = f"The file {error.filename} cannot be read or written" if error.filename else "The output cannot be written"
     _refuse(f"{what}: {reason(error)}.")
 
 
 def _to_nowhere() -> None:
-    """Forget what is still to be printed; Python would try again, and complain, when it ends."""
+    """Discard buffered output; Python would otherwise try to write it on exit, and complain."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -129,7 +129,7 @@ def _to_nowhere() -> None:
 
 
 def _refuse(sentence: str, code: int = USAGE_ERROR) -> None:
-    """One line on stderr; with ``--json`` also on stdout, unless the answer is there already."""
+    """Print an error on stderr; with ``--json`` also on stdout, unless the result is already there."""
     if "--json" in sys.argv and not answers:
         with suppress(OSError):
             typer.echo(json.dumps({"status": "error", "error": sentence}))

@@ -1,4 +1,4 @@
-"""``treeplex merge``: several policies averaged into one."""
+"""``treeplex merge``: average several policies into one."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from treeplex.evaluation import Policy, evaluate_policy
 from treeplex.policies.merge import merge as merge_policies
 from treeplex.problems.loading import load_game
 
-Policies = Annotated[list[Path], typer.Argument(metavar="POLICY...", help="Policies in Parquet or JSON.")]
-To = Annotated[Path, typer.Option("--to", help="Save the merged policy here: .json or .parquet.")]
+Policies = Annotated[list[Path], typer.Argument(metavar="POLICY...", help="Policy files in Parquet or JSON.")]
+To = Annotated[Path, typer.Option("--to", help="Save the merged policy to this .json or .parquet file.")]
 
 
 def merge(game: GameName, policies: Policies, to: To, force: Force = False, as_json: AsJson = False) -> None:

@@ -1,4 +1,4 @@
-"""Options that several commands share, named as in the Python API: one by one, and in groups."""
+"""Options shared by several commands, singly and in groups, with the names of the Python API."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import typer
 from treeplex.cli import complete
 from treeplex.cli.output import console
 from treeplex.errors import quoted
-from treeplex.runs.claim import folder_of
+from treeplex.runs.folder_lock import folder_of
 from treeplex.runs.schema import LIMIT, Field
 
 
 def hush(quiet: bool) -> bool:
-    """No progress and no words beside the answer."""
+    """Suppress progress and all other text on stderr except errors."""
     console.quiet = quiet
     return quiet
 
@@ -28,7 +28,7 @@ GameName = Annotated[
     str,
     typer.Argument(
         metavar="GAME",
-        help="NAME or 'NAME(parameter=value,...)', an .efg or .safetensors file, a hold'em spot (.json or .toml),"
+        help="NAME or 'NAME(parameter=value,...)', an .efg or .safetensors file, a hold'em spot (.json or .toml), or"
         " openspiel:NAME. See: treeplex list.",
         show_default=False,
         autocompletion=complete.games,
@@ -37,13 +37,13 @@ GameName = Annotated[
 
 
 FOLDER: Any = {"parser": folder_of, "metavar": "FOLDER"}
-Folder = Annotated[Path, typer.Argument(help="A run folder.", show_default=False, **FOLDER)]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON lines on stdout, the last one the result.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", callback=hush, help="Nothing on stderr but errors.")]
+Folder = Annotated[Path, typer.Argument(help="Folder of a run.", show_default=False, **FOLDER)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON lines on stdout; the last one is the result.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", callback=hush, help="Print only errors on stderr.")]
 
 
 def whole(text: str) -> int:
-    """A whole number, also such as 1e6."""
+    """Parse a whole number, also in forms such as 1e6."""
     try:
         return int(text)
     except ValueError:
@@ -54,28 +54,28 @@ def whole(text: str) -> int:
 
 
 def real_number(text: str) -> float | None:
-    """A number, or None."""
+    """Parse a number; None if it is not one."""
     try:
         return float(text)
     except ValueError:
         return None
 
 
-Show = Annotated[int, typer.Option(min=0, help="Number of infosets per player, or of sizes, to print.")]
-To = Annotated[Path | None, typer.Option("--to", help="Save the policy here: .json or .parquet.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace files that are already there.")]
+Show = Annotated[int, typer.Option(min=0, help="Number of infosets per player, or of bet sizes, to print.")]
+To = Annotated[Path | None, typer.Option("--to", help="Save the policy to this .json or .parquet file.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 
 
 NoSave = Annotated[bool, typer.Option("--no-save", help="Do not save the run.")]
 
 Values = dict[str, Any]
-"""Options by name. A parameter ``Annotated[Values, FIELDS]`` of a ``grouped`` command has one for each field."""
+"""Options by name. A ``grouped`` command replaces a parameter ``Annotated[Values, FIELDS]`` by its fields."""
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with one option per field, where a parameter is annotated with fields or is a dataclass of options.
+    """Return the command with one option per field, where a parameter has fields or is a dataclass of options.
 
-    The command itself gets the values of fields as a dictionary, and the dataclass made of its values.
+    The command itself receives a dictionary of the fields' values, or the dataclass built from its values.
     """
     hints, listed = get_type_hints(command, include_extras=True), list[Parameter]()
     groups: dict[str, tuple[Callable[..., Any], list[str]]] = {}
@@ -98,7 +98,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _group(hint: object) -> list[Parameter] | None:
-    """The options that a parameter stands for; None if it is one itself."""
+    """Return the options that a parameter stands for; None if it is one itself."""
     if is_dataclass(hint):
         own = get_type_hints(hint, include_extras=True)
         return [_parameter(each.name, each.default, own[each.name]) for each in fields(hint)]
@@ -113,7 +113,7 @@ def _parameter(name: str, default: object, annotation: object) -> Parameter:
 
 
 def _annotated(each: Field) -> Any:
-    """The type of an option as typer takes it."""
+    """Return the type of an option in typer's form."""
     kinds = set(get_args(each.type)) or {each.type}
     legal: dict[str, Any] = {"metavar": each.values or None}
     if Path in kinds:

@@ -1,4 +1,4 @@
-"""What commands share: consoles, JSON lines, files, and the bar while a game is compiled."""
+"""Output helpers of commands: consoles, JSON lines, files, and the spinner while a game is compiled."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ from treeplex.errors import ParameterError
 from treeplex.files import reason, refuse_special
 from treeplex.system import tidied
 
-EVERY: Final = 2.0  # seconds between two lines of progress where there is no terminal
+EVERY: Final = 2.0  # seconds between two lines of progress if there is no terminal
 POLICY_FILES: Final = (".json", ".parquet")
 
 console = Console(stderr=True, emoji=False)
-"""Words for people."""
+"""Console for text beside the result, on stderr."""
 
 
 def say(*lines: str) -> None:
-    """Words beside the answer, on stderr."""
+    """Print lines beside the result, on stderr."""
     for line in lines:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def tell(*lines: str) -> None:
-    """The answer in words, on stdout, at once and in the encoding of that stream, which typer's own echo overrules."""
+    """Print lines of the result on stdout, at once and in the encoding of that stream, unlike typer's echo."""
     for line in lines:
         print(line, flush=True)
 
 
 def print_json(fields: Mapping[str, Any]) -> None:
-    """One JSON line on stdout."""
+    """Print one JSON line on stdout."""
     answers.append(json.dumps(fields, allow_nan=False))
     tell(answers[-1])
 
 
 def print_table(columns: list[str], rows: list[list[str]], right: Iterable[int] = ()) -> None:
-    """A table on stdout, as wide as it needs to be when that is not a terminal; columns ``right`` end flush."""
+    """Print a table on stdout, without a width limit unless it is a terminal; align columns ``right`` right."""
     out = Console(emoji=False)
     if not out.is_terminal:
         out.width = 1000
@@ -58,17 +58,17 @@ def print_table(columns: list[str], rows: list[list[str]], right: Iterable[int] 
 
 
 def check_new(*paths: Path | None, force: bool) -> None:
-    """Refuse a file that is already there, before anything is computed; ``force``: one that is no plain file."""
+    """Raise before anything is computed if a file exists; with ``force`` only if it is not a plain file."""
     for path in paths:
         if path is None:
             continue
         refuse_special(path)
         if not force and path.exists():
-            raise ParameterError(f"The file {path} is already there; give --force to replace it, or another name.")
+            raise ParameterError(f"The file {path} already exists; give --force to replace it, or another name.")
 
 
 def check_files(*, force: bool, **paths: Path | None) -> None:
-    """Files to be saved, by option: each must end in the option's name, and must be new unless ``force``."""
+    """Check files to be saved, by option: each ends in the option's name and is new unless ``force``."""
     for option, path in paths.items():
         if path is not None and path.suffix.lower() != f".{option}":
             raise ParameterError(f"The option --{option} must end in .{option}, got {str(path)!r:.80}.")
@@ -76,16 +76,16 @@ def check_files(*, force: bool, **paths: Path | None) -> None:
 
 
 def check_policy_file(path: Path | None) -> None:
-    """Refuse what policies are not written to, before anything is computed."""
+    """Raise before anything is computed if policies cannot be written to this kind of file."""
     if path is not None and path.suffix not in POLICY_FILES:
         raise ParameterError(f"The option --to must end in {' or '.join(POLICY_FILES)}, got {path}.")
 
 
 @contextmanager
 def new_folder(name: str) -> Generator[Path]:
-    """The first of runs/name-1, runs/name-2, ... that is free, made at once so that no other process takes it.
+    """Create the first free folder of runs/name-1, runs/name-2, ..., so that no other process uses it.
 
-    If nothing is written into it, it is removed.
+    The folder is removed again if nothing is written into it.
     """
     parent, number = Path("runs"), 1
     stem = re.sub(r"[^\w+.=,-]+", "_", name).strip("_")
@@ -111,7 +111,7 @@ def _remove_empty(*folders: Path) -> None:
 
 
 def byte_count(size: int) -> str:
-    """A number of bytes for people."""
+    """Format a number of bytes as KiB, MiB or GiB."""
     for unit, name in ((2**30, "GiB"), (2**20, "MiB")):
         if size >= unit / 10:
             return f"{size / unit:,.2f} {name}"
@@ -119,13 +119,13 @@ def byte_count(size: int) -> str:
 
 
 def chips(ev: float | None) -> str:
-    """An EV for people; no minus before a zero."""
+    """Format an EV, without a minus sign before zero."""
     return "unknown" if ev is None else f"{ev:z.2f}"
 
 
 @contextmanager
 def working(what: str) -> Generator[Callable[[str], None]]:
-    """Say what is being done: a spinner on a terminal; elsewhere a line every two seconds. Yields how to say more."""
+    """Show a spinner on a terminal, else a line every two seconds; yield a function that updates the text."""
     from treeplex.kernels.jit import announced_compilation  # noqa: PLC0415 - Numba takes time to load
 
     due = time.monotonic() + EVERY
@@ -143,7 +143,7 @@ def working(what: str) -> Generator[Callable[[str], None]]:
 
             say(f"{what}: {COMPILING}")
 
-    late = Timer(EVERY, lambda: None if console.is_terminal else say(what))  # for what counts nothing on its way
+    late = Timer(EVERY, lambda: None if console.is_terminal else say(what))  # for work that reports no counts
     late.daemon = True
     late.start()
     try:
@@ -154,6 +154,6 @@ def working(what: str) -> Generator[Callable[[str], None]]:
 
 
 def loaded(load: Callable[[Any, Callable[[int], None]], Any], source: str) -> Any:
-    """A game, with a counter on stderr while histories are visited one by one."""
+    """Load a game, with a counter on stderr while histories are visited one by one."""
     with working(f"loading {source}") as more:
         return load(source, lambda nodes: more(f"loading {source}: {nodes:,} histories so far"))

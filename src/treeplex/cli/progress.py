@@ -1,4 +1,4 @@
-"""The progress line of a run: a bar on a terminal, a line every two seconds elsewhere."""
+"""Progress line of a run: a bar on a terminal, else a line every two seconds."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from rich.progress import Progress, ProgressColumn, SpinnerColumn, TextColumn, T
 
 from treeplex.cli.output import EVERY, console, say
 from treeplex.limits import Limits
-from treeplex.runs.loop import Progress as Moment
-from treeplex.runs.progress import told
+from treeplex.runs.loop import Progress as RunProgress
+from treeplex.runs.progress import progress_line
 
 
 class LiveLine:
-    """How far something has come, on stderr: a bar on a terminal, a line every two seconds elsewhere."""
+    """Progress on stderr: a bar on a terminal, else a line every two seconds."""
 
     def __init__(self, words: str, *columns: ProgressColumn) -> None:
         self._due = time.monotonic() + EVERY
@@ -33,12 +33,12 @@ class LiveLine:
         self.stop()
 
     def stop(self) -> None:
-        """Clear the bar."""
+        """Remove the bar from the terminal."""
         if self._bar:
             self._bar.stop()
 
     def is_due(self, *, now: bool = False) -> bool:
-        """Is it time for another line, or wanted ``now``? Then the next one is due in two seconds."""
+        """Return whether another line is due, or forced by ``now``; if so, the next is due in two seconds."""
         if not now and time.monotonic() < self._due:
             return False
         self._due = time.monotonic() + EVERY
@@ -46,19 +46,19 @@ class LiveLine:
 
 
 class ProgressLine(LiveLine):
-    """NashConv, iterations, rate and time left of a run."""
+    """Progress line with NashConv, iterations, rate and time left of a run."""
 
     def __init__(self, title: str, limits: Limits, pot: float | None = None) -> None:
         super().__init__(f"{title}: starting", SpinnerColumn(), TextColumn("{task.description}", markup=False))
         self._title, self._limits, self._pot = title, limits, pot
 
-    def watch(self, moment: Moment) -> None:
-        """What the run loop calls; whatever cannot be shown does not end a run."""
+    def watch(self, progress: RunProgress) -> None:
+        """Show progress; the run loop calls this. Display errors never end a run."""
         with suppress(Exception):
             if self._bar:
-                self._bar.update(self._task, description=self._line(moment))
-            elif self.is_due(now=moment.compiling == 1):
-                say(self._line(moment))
+                self._bar.update(self._task, description=self._line(progress))
+            elif self.is_due(now=progress.compiling == 1):
+                say(self._line(progress))
 
-    def _line(self, moment: Moment) -> str:
-        return told(self._title, moment, self._limits, self._pot)
+    def _line(self, progress: RunProgress) -> str:
+        return progress_line(self._title, progress, self._limits, self._pot)

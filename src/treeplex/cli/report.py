@@ -1,4 +1,4 @@
-"""``treeplex holdem report``: a line of play over many boards."""
+"""``treeplex holdem report``: compare a line of play over many boards."""
 
 from __future__ import annotations
 
@@ -21,27 +21,29 @@ def report(
     runs: Annotated[list[Path], typer.Argument(help="Run folders of solved spots.", show_default=False, **FOLDER)],
     line: Annotated[
         list[str] | None,
-        typer.Option(help='The way to the node; "*" stands for every card, such as "x/x/*". Several may be given.'),
+        typer.Option(help='Line of play to the node; "*" stands for every card, as in "x/x/*". Can be repeated.'),
     ] = None,
-    hand: Annotated[str | None, typer.Option(help="Frequencies and EVs of these hands alone, such as AKs or QQ+.")] = (
-        None
-    ),
-    by_class: Annotated[bool, typer.Option("--by-class", help="One row per class of hands, such as top pair.")] = False,
-    only: Annotated[str, typer.Option(help='Boards with all of these words, such as "paired, A-high".')] = "",
-    without: Annotated[str, typer.Option(help="Boards with none of these words.")] = "",
-    threads: Annotated[int, typer.Option(min=0, help="0: as many as pay.")] = 0,
-    csv: Annotated[Path | None, typer.Option(help="Save a table as text.")] = None,
-    parquet: Annotated[Path | None, typer.Option(help="Save a table.")] = None,
-    html: Annotated[Path | None, typer.Option(help="Save a page that needs nothing else.")] = None,
+    hand: Annotated[str | None, typer.Option(help="Report only these hands, such as AKs or QQ+.")] = (None),
+    by_class: Annotated[
+        bool, typer.Option("--by-class", help="Print one row per class of hands, such as top pair.")
+    ] = False,
+    only: Annotated[
+        str, typer.Option(help='Use only boards with all of these textures, such as "paired, A-high".')
+    ] = "",
+    without: Annotated[str, typer.Option(help="Use only boards with none of these textures.")] = "",
+    threads: Annotated[int, typer.Option(min=0, help="Number of threads (0 = automatic).")] = 0,
+    csv: Annotated[Path | None, typer.Option(help="Save the table as CSV.")] = None,
+    parquet: Annotated[Path | None, typer.Option(help="Save the table as Parquet.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Save the report as a single HTML page.")] = None,
     force: Force = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """A line of play over many boards: how often, EV, equity, and what is done, board by board and on average."""
+    """Compare a line of play over many boards: frequency, EV, equity and actions, per board and on average."""
     check_files(force=force, csv=csv, parquet=parquet, html=html)
     lines = line or [""]
     with working("opening runs") as more:
-        found = gather(
+        result = gather(
             runs,
             lines,
             hands=hand,
@@ -52,17 +54,17 @@ def report(
             watch=more,
         )
     if as_json:
-        print_json(found.summary())
+        print_json(result.summary())
     else:
-        _print(found)
-    if not found.rows:
-        say("no board of these runs has all of the words asked for")
+        _print(result)
+    if not result.rows:
+        say("no board of these runs has the requested textures")
     if csv is not None:
-        replace_text(csv, found.to_csv())
+        replace_text(csv, result.to_csv())
     if parquet is not None:
-        write_parquet(found.to_arrow(), parquet)
+        write_parquet(result.to_arrow(), parquet)
     if html is not None:
-        replace_text(html, page(found, f"{', '.join(each or 'root' for each in lines)}: {len(found.rows)} rows"))
+        replace_text(html, page(result, f"{', '.join(each or 'root' for each in lines)}: {len(result.rows)} rows"))
     if not as_json:
         say(*(f"saved {path}" for path in (csv, parquet, html) if path is not None))
 
@@ -71,15 +73,15 @@ def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-def _print(found: Report) -> None:
-    """A table: nodes, then averages."""
-    actions = list(dict.fromkeys(action for row in found.rows for action in row.actions))
-    several = len({row.run for row in found.rows}) > 1
+def _print(result: Report) -> None:
+    """Print a table of nodes, then of averages."""
+    actions = list(dict.fromkeys(action for row in result.rows for action in row.actions))
+    several = len({row.run for row in result.rows}) > 1
     columns = [*(["run"] if several else []), "board", "line", "hands", "often"]
     texts = len(columns) - 1
     columns += [f"{player} {name}" for player in PLAYERS for name in ("EV", "equity", "realised")]
     columns += [f"{action} (EV)" for action in actions]
-    rows = [_cells(row, actions, several) for row in (*found.rows, *found.averages)]
+    rows = [_cells(row, actions, several) for row in (*result.rows, *result.averages)]
     print_table(columns, rows, right=range(texts, len(columns)))
 
 

@@ -1,4 +1,4 @@
-"""``treeplex reproduce``: a figure or table of a paper, with its claims beside ours."""
+"""``treeplex reproduce``: reproduce a figure or table of a paper, and check its claims."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from treeplex.cli import SOLVED, UNFINISHED
 from treeplex.cli.options import FOLDER, AsJson
 from treeplex.cli.output import console, print_json, print_table, say
 from treeplex.papers import REPRODUCTIONS
-from treeplex.runs.claim import claimed_for
+from treeplex.runs.folder_lock import claimed_for
 from treeplex.spec import unknown
 
 Identity = Annotated[
-    str | None, typer.Argument(metavar="ID", help="What to reproduce; the list if left out.", show_default=False)
+    str | None, typer.Argument(metavar="ID", help="Reproduction to run. Default: list all.", show_default=False)
 ]
-Out = Annotated[Path | None, typer.Option(help="The folder for figures and tables; runs/ID if left out.", **FOLDER)]
+Out = Annotated[Path | None, typer.Option(help="Folder for figures and tables. Default: runs/ID.", **FOLDER)]
 
 
 def reproduce(identity: Identity = None, out: Out = None, as_json: AsJson = False) -> None:
-    """Reproduce a figure or table of a paper. Exit code 1 if one of its claims does not hold."""
+    """Reproduce a figure or table of a paper. The exit code is 1 if one of its claims does not hold."""
     if identity is None:
         fields = [{"id": entry.id, "paper": entry.paper, "about": entry.about} for entry in REPRODUCTIONS.values()]
         if as_json:

@@ -1,4 +1,4 @@
-"""``treeplex serve``: the explorer, a page over run folders."""
+"""``treeplex serve``: the explorer, a web page over run folders."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ LOOPBACK = "127.0.0.1"
 
 
 def serve(
-    directory: Annotated[str, typer.Argument(metavar="[DIR]", help="The folder with run folders.")] = "runs",
-    port: Annotated[int, typer.Option(help="0: any that is free.")] = PORT,
+    directory: Annotated[str, typer.Argument(metavar="[DIR]", help="Folder that contains the run folders.")] = "runs",
+    port: Annotated[int, typer.Option(help="Port to listen on (0 = any free port).")] = PORT,
     host: Annotated[
         str | None,
-        typer.Option(help="Listen on this address, too reachable by others; left out: this machine only."),
+        typer.Option(help="Address to listen on, so that other machines can connect. Default: this machine only."),
     ] = None,
 ) -> None:
-    """Look at runs, solve, compare and train in a browser. Prints the link to open; Ctrl-C ends it and keeps all."""
+    """View runs, solve, compare and train in a browser. Prints the link to open. Ctrl-C stops and saves."""
     try:
         from treeplex.web.server import serve as run  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
@@ -29,5 +29,5 @@ def serve(
             raise MissingExtraError(str(error.name), "web", "The explorer") from None
         raise
     if host is not None:
-        say(f"listening on {quoted(host)}: whoever has the link can read these runs and start solves on this machine")
+        say(f"listening on {quoted(host)}: anyone with the link can read these runs and start solves on this machine")
     run(directory, host or LOOPBACK, port, tell)

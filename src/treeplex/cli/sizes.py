@@ -1,4 +1,4 @@
-"""``treeplex holdem sizes``: which bet sizes matter on a spot, or on several at once."""
+"""``treeplex holdem sizes``: find the bet sizes that matter on one spot or several."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from treeplex.games.holdem.files import read_file
 from treeplex.games.holdem.money import percent_of_pot
 from treeplex.games.holdem.spot import PLAYERS, Spot
 from treeplex.poker.sizes.problem import ACCURACY, GAP, SizeOptions
-from treeplex.runs.asking import choosing_sizes
+from treeplex.runs.requests import choosing_sizes
 from treeplex.runs.schema import SIZES
 from treeplex.system import answering
 
-COUNTS: Final = 3  # numbers of sizes that a picture compares
+COUNTS: Final = 3  # menus of up to this many sizes are compared in the picture
 
 
 @dataclass(frozen=True)
@@ -33,18 +33,18 @@ class ManySpots(SpotOptions):
         list[str] | None,
         typer.Argument(
             metavar="[SPOT]...",
-            help="JSON or TOML files, FILE#NAME, or a FILE with several spots; left out: give --board and the rest.",
+            help="JSON or TOML files, FILE#NAME, or a FILE with several spots. Otherwise give --board and the rest.",
         ),
     ] = None
 
     def read_all(self) -> list[Spot]:
-        """All spots, with what options say replaced in each."""
+        """Read all spots, each with the fields that options replace."""
         named = [part for name in self.spot or [] for part in _parts(name)] or [None]
-        given: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(SpotOptions)}
+        options: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(SpotOptions)}
         made: list[Spot] = []
         for name in named:
-            given["spot"] = name
-            made.append(SpotOptions(**given).read())
+            options["spot"] = name
+            made.append(SpotOptions(**options).read())
         return made
 
 
@@ -52,32 +52,36 @@ class ManySpots(SpotOptions):
 def sizes(
     *,
     spot: ManySpots,
-    keep: Annotated[int, typer.Option(min=1, help="How many sizes; all-in counts.")] = 1,
+    keep: Annotated[int, typer.Option(min=1, help="Number of sizes to keep; all-in counts.")] = 1,
     lose: Annotated[
-        str | None, typer.Option(help="Instead: the fewest sizes that lose at most this much, such as 0.1%pot.")
+        str | None,
+        typer.Option(help="Instead of --keep: find the fewest sizes that lose at most this much, such as 0.1%pot."),
     ] = None,
-    player: Annotated[str, typer.Option(help="Who is held to them: oop or ip. The opponent keeps every candidate.")] = (
-        PLAYERS[0]
-    ),
+    player: Annotated[
+        str, typer.Option(help="Player restricted to these sizes: oop or ip. The opponent may use every candidate.")
+    ] = (PLAYERS[0]),
     street: Annotated[
-        str | None, typer.Option(help="flop, turn, river, or all: one menu per street. Default: the first.")
+        str | None,
+        typer.Option(
+            help="Street to choose sizes for: flop, turn, river, or all (one menu per street). Default: the first."
+        ),
     ] = None,
-    bets: Annotated[str, typer.Option(help="Candidates for bets.")] = BETS,
-    raises: Annotated[str, typer.Option(help="Candidates for raises.")] = RAISES,
-    restrict: Annotated[str, typer.Option(help="What is chosen: bets, raises or both.")] = "bets",
+    bets: Annotated[str, typer.Option(help="Candidate sizes for bets.")] = BETS,
+    raises: Annotated[str, typer.Option(help="Candidate sizes for raises.")] = RAISES,
+    restrict: Annotated[str, typer.Option(help="Sizes to choose: bets, raises or both.")] = "bets",
     per_decision: Annotated[
-        bool, typer.Option("--per-decision", help="One menu per line, on the first street.")
+        bool, typer.Option("--per-decision", help="Choose one menu per line of play on the first street.")
     ] = False,
-    accuracy: Annotated[str, typer.Option(help="How wide intervals of values may be.")] = f"{ACCURACY}%pot",
-    gap: Annotated[str, typer.Option(help="No other menu may be better by more than this.")] = f"{GAP}%pot",
-    given: Annotated[Values, SIZES],
-    png: Annotated[Path | None, typer.Option(help="Save a picture.")] = None,
-    parquet: Annotated[Path | None, typer.Option(help="Save a table with one row per spot and size.")] = None,
+    accuracy: Annotated[str, typer.Option(help="Maximum width of the intervals of values.")] = f"{ACCURACY}%pot",
+    gap: Annotated[str, typer.Option(help="Stop when no other menu can be better by more than this.")] = f"{GAP}%pot",
+    values: Annotated[Values, SIZES],
+    png: Annotated[Path | None, typer.Option(help="Save a plot to this PNG.")] = None,
+    parquet: Annotated[Path | None, typer.Option(help="Save a Parquet table with one row per spot and size.")] = None,
     force: Force = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Which bet sizes matter: the best few, and proof of what the others would have been worth at most."""
+    """Find the few bet sizes that matter, and prove how much any other choice could gain at most."""
     check_files(force=force, png=png, parquet=parquet)
     question = SizeOptions(
         keep=keep,
@@ -92,9 +96,9 @@ def sizes(
         accuracy=percent_of_pot("option --accuracy", accuracy),
         gap=percent_of_pot("option --gap", gap),
     )
-    request = choosing_sizes(spot.read_all(), question, **given)
-    with answering():  # pictures and tables are saved, too, if a signal ends the run
-        solution = follow(request, Screen(given["out"], as_json))
+    request = choosing_sizes(spot.read_all(), question, **values)
+    with answering():  # pictures and tables are also saved if a signal ends the run
+        solution = follow(request, Screen(values["out"], as_json))
         if png is not None:
             solution.plot(png)
         if parquet is not None:
@@ -105,7 +109,7 @@ def sizes(
 
 
 def _parts(name: str) -> list[str]:
-    """A file of several spots as its spots."""
+    """Return the spots of a file that has several, else the name itself."""
     if "#" in name or not name.lower().endswith((".json", ".toml")):
         return [name]
     table = read_file(name, "spot")

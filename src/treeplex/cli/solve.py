@@ -1,4 +1,4 @@
-"""``treeplex solve`` and ``treeplex resume``: the commands most people run."""
+"""``treeplex solve`` and ``treeplex resume``: start or continue a run."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from treeplex.cli import complete, options
 from treeplex.cli.answer import Screen, exit_code, follow
 from treeplex.cli.output import loaded, new_folder
 from treeplex.errors import ParameterError
-from treeplex.runs.asking import DEFAULT_ALGORITHM, resuming, solving
 from treeplex.runs.request import Request
+from treeplex.runs.requests import DEFAULT_ALGORITHM, resuming, solving
 from treeplex.runs.schema import LIMITS, RESUME, SOLVE, with_unit
 
 Algorithm = Annotated[
@@ -29,7 +29,7 @@ Algorithm = Annotated[
 Traversal = Annotated[
     str | None,
     typer.Option(
-        help="Nodes that cfr and cfr+ visit: full, partial, rbp, nested-rbp or zero-reach-br; nothing else changes.",
+        help="Nodes that cfr and cfr+ visit: full, partial, rbp, nested-rbp or zero-reach-br. The rule stays the same.",
         show_default=False,
     ),
 ]
@@ -41,21 +41,21 @@ def solve(
     game: options.GameName,
     algorithm: Algorithm = None,
     traversal: Traversal = None,
-    given: Annotated[options.Values, with_unit(SOLVE)],
+    values: Annotated[options.Values, with_unit(SOLVE)],
     no_save: options.NoSave = False,
     show: options.Show = 3,
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Find an equilibrium and prove how close it is. Default target: NashConv 0.001. Ctrl-C keeps the results."""
+    """Find an equilibrium and prove how close it is. Default target: NashConv 0.001. Ctrl-C stops and saves."""
     if traversal is not None:
         algorithm = with_traversal(algorithm or "cfr+", traversal)
-    request = loaded(lambda source, report: solving(source, algorithm, report=report, **given), game)
+    request = loaded(lambda source, report: solving(source, algorithm, report=report, **values), game)
     raise run(request, no_save, show, as_json)
 
 
 def run(request: Request, no_save: bool, show: int, as_json: bool) -> typer.Exit:
-    """Carry out a request, in the folder it names or in a new one; returns the exit code to raise."""
+    """Execute a request, in the folder it names or in a new one; return the exit code to raise."""
     with _folder(request, no_save) as folder:
         request = replace(request, options=replace(request.options, out=folder))
         return exit_code(request.limits, follow(request, Screen(folder, as_json, show)))
@@ -70,17 +70,19 @@ def _folder(request: Request, no_save: bool) -> AbstractContextManager[Any]:
 def resume(
     *,
     folder: options.Folder,
-    given: Annotated[options.Values, with_unit(RESUME)],
+    values: Annotated[options.Values, with_unit(RESUME)],
     show: options.Show = 3,
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Continue any run that was stopped or killed, or a batch. Default limits: those it had."""
+    """Continue a batch or any run that was stopped or killed. By default it keeps its limits."""
     if api.is_batch(folder):
-        if any(given[each.name] is not None for each in LIMITS):
-            raise ParameterError("The jobs of a batch have limits of their own: run it again with other jobs.")
+        if any(values[each.name] is not None for each in LIMITS):
+            raise ParameterError(
+                "The jobs of a batch have their own limits. To change them, run the batch again with other jobs."
+            )
         from treeplex.cli.batch import resumed  # noqa: PLC0415 - seldom needed
 
-        raise resumed(folder, given["cluster"], given["checkpoint_seconds"], as_json)
-    request = resuming(folder, **given)
+        raise resumed(folder, values["cluster"], values["checkpoint_seconds"], as_json)
+    request = resuming(folder, **values)
     raise exit_code(request.limits, follow(request, Screen(folder, as_json, show)))

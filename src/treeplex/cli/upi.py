@@ -1,4 +1,4 @@
-"""``treeplex upi``: scripts written for PioSOLVER's text protocol drive this solver."""
+"""``treeplex upi``: run the hold'em solver from scripts written for PioSOLVER's text protocol."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from treeplex.poker.upi.session import Session
 
 
 def upi() -> None:
-    """Drive the hold'em solver by PioSOLVER's text protocol (UPI), line by line over stdin and stdout.
+    """Control the hold'em solver with PioSOLVER's text protocol (UPI) on stdin and stdout.
 
-    Answers end with what set_end_string said. See: docs/how-to/formats.md.
+    It reads one command per line, and ends every answer with the line of set_end_string. See: docs/how-to/formats.md.
     """
     incoming: Any = sys.stdin
     if hasattr(incoming, "reconfigure"):

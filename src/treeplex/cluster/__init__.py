@@ -1,1 +1,1 @@
-"""Past one machine: the work of ``runs`` carried out by the workers of a Ray cluster, to the same bits."""
+"""Runs on several machines: workers of a Ray cluster compute the same bits as one machine."""

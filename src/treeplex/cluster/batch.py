@@ -1,4 +1,4 @@
-"""A batch on this machine or on a cluster; whatever can be refused is refused before its first job runs."""
+"""Run a batch on this machine or on a cluster; every error in its jobs is raised before the first one runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from treeplex.runs.batch.run import (
     record,
     run_batch,
 )
-from treeplex.runs.claim import claimed_for
+from treeplex.runs.folder_lock import claimed_for
 from treeplex.runs.schema import Options
 
 
@@ -43,9 +43,9 @@ def carry_out_batch(
     Options(checkpoint_seconds=checkpoint_seconds)
     folder = out.absolute()
     check_same(folder, jobs)
-    found = needs(left_of(folder, jobs))
+    all_needs = needs(left_of(folder, jobs))
     with _pool(folder, cluster, workers, checkpoint_seconds) as pool:
-        planned = forecast(found, pool.places()).tasks
+        planned = forecast(all_needs, pool.machines()).tasks
         if isinstance(pool, Tasks):
             pool.check(planned)
         with claimed_for(folder, KIND, {}):
@@ -58,17 +58,17 @@ def carry_out_batch(
 def forecast_batch(
     jobs: Sequence[BatchJob], cluster: str | None, workers: int, watch: Callable[[int], None] | None
 ) -> Forecast:
-    """What the jobs would take; nothing is solved."""
-    found = needs(jobs, watch)
+    """Estimate memory, threads and time of the jobs; nothing is solved."""
+    all_needs = needs(jobs, watch)
     with _pool(Path(), cluster, non_negative("workers", workers)) as pool:
-        return forecast(found, pool.places())
+        return forecast(all_needs, pool.machines())
 
 
 @contextmanager
 def _pool(
     out: Path, cluster: str | None, workers: int, checkpoint_seconds: float = 30.0
 ) -> Generator[Processes | Tasks]:
-    """Who works: processes of this machine, or tasks of a cluster."""
+    """Open the workers: processes of this machine, or tasks of a cluster."""
     if cluster is None:
         with Processes(out, workers, checkpoint_seconds) as pool:
             yield pool

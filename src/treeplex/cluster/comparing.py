@@ -1,4 +1,4 @@
-"""The runs of a comparison, one after the other in this process, or shared by the workers of a cluster."""
+"""Run the algorithms of a comparison one after the other in this process, or on the workers of a cluster."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from treeplex.cluster.tasks import check_shared
 from treeplex.compile.game import CompiledGame
 from treeplex.errors import TreeplexError
 from treeplex.limits import Limits
-from treeplex.runs.asking import solving
-from treeplex.runs.comparison import Ran
+from treeplex.runs.comparison import FinishedRun
 from treeplex.runs.loop import Progress
+from treeplex.runs.requests import solving
 from treeplex.runs.schema import Options
 from treeplex.runs.solution import Solution
 from treeplex.runs.solve import execute
@@ -29,7 +29,7 @@ Watch = Callable[[str, Progress], None] | None
 
 
 class ComparedRun(NamedTuple):
-    """One run of a comparison that is still to be made."""
+    """One planned run of a comparison."""
 
     algorithm: str
     label: str  # also the name of its folder
@@ -37,21 +37,21 @@ class ComparedRun(NamedTuple):
     random: bool
     limits: Limits
 
-    def ran(self, status: str, log: Table) -> Ran:
-        """The same run, made."""
-        return Ran(self.algorithm, self.seed if self.random else None, status, log)
+    def finished(self, status: str, log: Table) -> FinishedRun:
+        """Return the result of this run."""
+        return FinishedRun(self.algorithm, self.seed if self.random else None, status, log)
 
 
 class Compared(NamedTuple):
-    """Runs of a comparison, algorithms that were refused, and whether all was interrupted."""
+    """Finished runs of a comparison, rejected algorithms, and whether Ctrl-C ended it."""
 
-    runs: list[Ran]
+    runs: list[FinishedRun]
     refused: dict[str, str]
     interrupted: bool
 
 
-def wanted_runs(solvers: Mapping[str, Algorithm[Any, Any]], seeds: range, limits: Limits) -> list[ComparedRun]:
-    """One run per algorithm; of those that draw random numbers, one per seed."""
+def planned_runs(solvers: Mapping[str, Algorithm[Any, Any]], seeds: range, limits: Limits) -> list[ComparedRun]:
+    """Plan one run per algorithm, and one per seed for algorithms that draw random numbers."""
     return [
         ComparedRun(
             name,
@@ -66,12 +66,12 @@ def wanted_runs(solvers: Mapping[str, Algorithm[Any, Any]], seeds: range, limits
 
 
 def run_here(
-    game: CompiledGame, wanted: Sequence[ComparedRun], options: Options, folder: Path | None, watch: Watch
+    game: CompiledGame, planned: Sequence[ComparedRun], options: Options, folder: Path | None, watch: Watch
 ) -> Compared:
-    """One after the other."""
-    runs: list[Ran] = []
+    """Run all in this process, one after the other."""
+    runs: list[FinishedRun] = []
     refused: dict[str, str] = {}
-    for one in wanted:
+    for one in planned:
         if one.algorithm in refused:
             continue
         try:
@@ -79,17 +79,22 @@ def run_here(
         except TreeplexError as error:
             refused[one.algorithm] = str(error)
             continue
-        runs.append(one.ran(solution.status, solution.log))
+        runs.append(one.finished(solution.status, solution.log))
         if solution.status == INTERRUPTED:
             return Compared(runs, refused, True)
     return Compared(runs, refused, False)
 
 
 def run_on_workers(
-    cluster: str, game: CompiledGame, wanted: Sequence[ComparedRun], options: Options, folder: Path | None, watch: Watch
+    cluster: str,
+    game: CompiledGame,
+    planned: Sequence[ComparedRun],
+    options: Options,
+    folder: Path | None,
+    watch: Watch,
 ) -> Compared:
-    """On a cluster, each run with one thread unless told otherwise; solutions stay where they are found."""
-    runs: dict[int, Ran] = {}
+    """Run all on a cluster, with one thread each unless ``threads`` is set; solutions stay on their workers."""
+    runs: dict[int, FinishedRun] = {}
     refused: dict[str, str] = {}
     theirs = replace(options, threads=max(1, options.threads), answer=None)
     with attached(cluster) as ray:
@@ -99,33 +104,33 @@ def run_on_workers(
 
         def tell(running: int) -> None:
             if watch is not None:
-                watch(f"{len(runs)} of {len(wanted)} runs done, {running} running", Progress(0, 0.0, []))
+                watch(f"{len(runs)} of {len(planned)} runs done, {running} running", Progress(0, 0.0, []))
 
-        calls = [(placed, one, theirs, folder) for one in wanted]
-        for number, found in swept(ray, status_and_log, calls, theirs.threads, tell):
-            if isinstance(found, TreeplexError):
-                refused[wanted[number].algorithm] = str(found)
+        calls = [(placed, one, theirs, folder) for one in planned]
+        for number, outcome in swept(ray, status_and_log, calls, theirs.threads, tell):
+            if isinstance(outcome, TreeplexError):
+                refused[planned[number].algorithm] = str(outcome)
             else:
-                runs[number] = wanted[number].ran(*found)
-    listed = [runs[number] for number in sorted(runs) if wanted[number].algorithm not in refused]
-    ended = len(runs) + sum(one.algorithm in refused for one in wanted)
-    return Compared(listed, refused, ended < len(wanted) or any(run.status == INTERRUPTED for run in listed))
+                runs[number] = planned[number].finished(*outcome)
+    listed = [runs[number] for number in sorted(runs) if planned[number].algorithm not in refused]
+    ended = len(runs) + sum(one.algorithm in refused for one in planned)
+    return Compared(listed, refused, ended < len(planned) or any(run.status == INTERRUPTED for run in listed))
 
 
 def status_and_log(game: CompiledGame, one: ComparedRun, options: Options, folder: Path | None) -> tuple[str, Table]:
-    """On a worker: what came of one run."""
+    """Return status and log of one run, computed on a worker."""
     solution = _solved(game, one, options, folder)
     return solution.status, solution.log
 
 
 def _solved(game: CompiledGame, one: ComparedRun, options: Options, folder: Path | None) -> Solution:
-    """As ``solve`` does it."""
+    """Execute one run with the same steps as ``solve``."""
     request = solving(game, one.algorithm, **asdict(one.limits), out=folder and folder / one.label)
     own = replace(options, seed=one.seed, out=request.options.out)
     return execute(replace(request, options=own))
 
 
 def uniform_nash_conv(game: CompiledGame) -> float:
-    """Of the strategies that the CFR family begins with."""
+    """Return NashConv of the strategies that the CFR family begins with."""
     solver: Any = build("cfr+").open(game, Execution())
     return solver.report(game, solver.start(game), "current").evaluate().nash_conv

@@ -1,4 +1,4 @@
-"""Find a Ray cluster and attach to it; what is missing is said in one sentence."""
+"""Find a Ray cluster and attach to it; errors name what is missing."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from treeplex.errors import MissingExtraError, ParameterError, TreeplexError, qu
 from treeplex.version import __version__
 
 AUTO: Final = "auto"
-"""The cluster that was started on this machine."""
+"""Address of the cluster that was started on this machine."""
 
-REACH: Final = 5.0  # seconds in which an address must answer; Ray itself would try for many minutes
-PATIENCE: Final = 60.0  # seconds in which every node must answer when a run begins
+REACH: Final = 5.0  # seconds in which an address must answer; Ray itself would retry for many minutes
+NODE_SECONDS: Final = 60.0  # seconds in which every node must answer when a run begins
 
 
 class ClusterError(TreeplexError, RuntimeError):
-    """There is no cluster that can be used."""
+    """No cluster can be used, or one of its nodes cannot."""
 
 
 class ClusterNode(NamedTuple):
@@ -36,19 +36,19 @@ class ClusterNode(NamedTuple):
 
 
 def ray() -> ModuleType:
-    """The package ``ray``, imported now; a refusal if it is not installed."""
+    """Import and return the package ``ray``; raise if it is not installed."""
     if importlib.util.find_spec("ray") is None:
         raise MissingExtraError("ray", "cluster", "The option 'cluster'")
-    # Ray tells of lost workers on stdout, where answers go; whoever needs to know of them is told by us.
+    # Ray reports lost workers on stdout, which is for results; treeplex reports them itself.
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".*")
     return importlib.import_module("ray")
 
 
 @contextmanager
 def attached(cluster: str) -> Generator[ModuleType]:
-    """``ray``, attached to a cluster: "auto", "HOST:PORT" or "ray://HOST:PORT".
+    """Attach to a cluster, "auto", "HOST:PORT" or "ray://HOST:PORT", and yield the module ``ray``.
 
-    A program that is attached already stays so. Every node must have this very version of the package.
+    A program that is already attached stays attached. Every node must have this version of the package.
     """
     module = ray()
     if module.is_initialized():
@@ -61,7 +61,7 @@ def attached(cluster: str) -> Generator[ModuleType]:
     _reach(cluster)
     try:
         module.init(address=cluster, log_to_driver=False, logging_level="ERROR", configure_logging=False)
-    except Exception as error:  # ConnectionError, ValueError, RuntimeError, errors of grpc: as the address is wrong
+    except Exception as error:  # ConnectionError, ValueError, RuntimeError, grpc errors: it depends on what is wrong
         raise _unreachable(cluster, error) from error
     try:
         check_versions(module)
@@ -71,47 +71,47 @@ def attached(cluster: str) -> Generator[ModuleType]:
 
 
 def nodes(module: ModuleType) -> list[ClusterNode]:
-    """The machines that are there now."""
-    found: list[ClusterNode] = []
+    """Return the machines that are alive now."""
+    alive: list[ClusterNode] = []
     for record in module.nodes():
         if record["Alive"]:
             has = record["Resources"]
             host = str(record["NodeManagerHostname"])
             each = (has.get(name, 0.0) for name in ("CPU", "memory", "GPU"))
-            found.append(ClusterNode(str(record["NodeID"]), host, *each))
-    return found
+            alive.append(ClusterNode(str(record["NodeID"]), host, *each))
+    return alive
 
 
 def task(module: ModuleType, function: Callable[..., Any], **resources: Any) -> Callable[..., Any]:
-    """``function`` as a task: called with its arguments it gives a reference to the answer.
+    """Make ``function`` a task: calling it with arguments returns a reference to the result.
 
-    A worker of another version refuses it. ``resources``: options of ``ray.remote``.
+    A worker of another version raises an error. ``resources``: options of ``ray.remote``.
     """
     made = module.remote(_guarded).options(**resources)
     return lambda *arguments: made.remote(__version__, function, *arguments)
 
 
 def on_every_node(module: ModuleType, function: Callable[..., Any], *arguments: Any) -> dict[ClusterNode, Any]:
-    """What ``function`` gives on each node, or the exception that it ends with there; a refusal if one is silent.
+    """Return the result of ``function`` on each node, or the exception it raised; raise if a node is silent.
 
-    Nodes that go in the meantime are left out: Ray lists a node for some seconds after it has gone.
+    Nodes that disappear meanwhile are left out: Ray lists a node for some seconds after it is gone.
     """
     strategy = importlib.import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
-    asked = {
+    calls = {
         node: task(module, function, num_cpus=0, scheduling_strategy=strategy(node.id, soft=False))(*arguments)
         for node in nodes(module)
     }
-    _, late = module.wait(list(asked.values()), num_returns=len(asked), timeout=PATIENCE)
+    _, late = module.wait(list(calls.values()), num_returns=len(calls), timeout=NODE_SECONDS)
     there = {node.id for node in nodes(module)}
-    asked = {node: reference for node, reference in asked.items() if node.id in there}
-    silent = next((node for node, reference in asked.items() if reference in late), None)
+    calls = {node: reference for node, reference in calls.items() if node.id in there}
+    silent = next((node for node, reference in calls.items() if reference in late), None)
     if silent is not None:
-        raise ClusterError(f"The node {silent.host} does not answer; look at it with: ray status.")
-    return {node: _outcome(module, reference) for node, reference in asked.items()}
+        raise ClusterError(f"The node {silent.host} does not answer; check it with: ray status.")
+    return {node: _outcome(module, reference) for node, reference in calls.items()}
 
 
 def check_versions(module: ModuleType) -> None:
-    """Refuse a cluster with a node whose package is another version, or that has none."""
+    """Raise if a node has another version of the package, or none."""
     for node, answer in on_every_node(module, socket.gethostname).items():
         if isinstance(answer, TreeplexError):
             raise answer
@@ -124,7 +124,7 @@ def check_versions(module: ModuleType) -> None:
 
 
 def _guarded(version: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """On a worker: carry out what a driver of the same version asks for."""
+    """Call ``function`` on a worker, which must have the driver's version."""
     if version != __version__:
         raise ClusterError(
             f"The worker on {socket.gethostname()} has treeplex {__version__}, not {version}; install the same version"
@@ -134,7 +134,7 @@ def _guarded(version: str, function: Callable[..., Any], *arguments: Any) -> Any
 
 
 def _outcome(module: ModuleType, reference: object) -> Any:
-    """An answer, or the exception in its place: the worker's own, where it is one of ours."""
+    """Return the result, or the exception in its place: the worker's own if it is one of treeplex."""
     try:
         return module.get(reference)
     except Exception as error:
@@ -142,13 +142,13 @@ def _outcome(module: ModuleType, reference: object) -> Any:
 
 
 def cause(error: Exception) -> Exception:
-    """What a worker raised, out of what Ray wraps it in."""
+    """Return the exception that a worker raised, without Ray's wrapper."""
     inner: Any = getattr(error, "cause", None)
     return inner if isinstance(inner, TreeplexError) else error
 
 
 def _reach(cluster: str) -> None:
-    """Refuse an address where nobody listens."""
+    """Raise if nothing listens at the address."""
     if cluster == AUTO:
         return
     host, _, port = str(cluster).removeprefix("ray://").rpartition(":")
@@ -167,6 +167,6 @@ def _unreachable(cluster: str, error: Exception) -> ClusterError:
         return ClusterError("No Ray cluster was found; start one with: ray start --head")
     words = " ".join(str(error).split())[:120]
     return ClusterError(
-        f"No Ray cluster answers at {quoted(cluster)} ({words}); on one of its machines give auto, from elsewhere"
-        " ray://HOST:10001."
+        f"No Ray cluster answers at {quoted(cluster)} ({words}). On one of its machines, give auto; on any other"
+        " machine, give ray://HOST:10001."
     )

@@ -1,8 +1,8 @@
-"""Streams of Monte Carlo CFR on the workers of a cluster: the bits of so many streams on one machine.
+"""Run the streams of Monte Carlo CFR on the workers of a cluster, with the same bits as on one machine.
 
-Every step of a stream is a task that depends on its arguments alone: the game, the algorithm, the stream as it stood
-and how far to go. So it does not matter which worker carries it out, nor how often. Streams stay in the object store,
-where Ray keeps, spills and, if a node is lost, computes them again; they are fetched to be measured and saved.
+Every step of a stream is a task that depends only on its arguments: the game, the algorithm, the stream so far and the
+number of iterations. So it does not matter which worker runs it, nor how often. Streams stay in the object store. Ray
+keeps and spills them there, and computes them again if a node is lost. They are fetched to be evaluated and saved.
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ from treeplex.runs.loop import CHUNK
 from treeplex.runs.solution import Solution
 from treeplex.tensors import Tensors, copied
 
-ATTEMPTS: Final = 20  # at one step of a stream whose workers are lost
-SHARE: Final = 9.0  # a step computes so many times as long as its messages take
-LONGEST: Final = 5.0  # seconds of a step, after which the clock and Ctrl-C are looked at
+ATTEMPTS: Final = 20  # retries of a step of a stream, if its workers are lost
+SHARE: Final = 9.0  # a step computes for this multiple of the time of its messages
+LONGEST: Final = 5.0  # seconds of a step, after which the loop checks the clock and Ctrl-C
 
 
 class Fleet(NamedTuple):
-    """What the next iteration needs: references to the streams, which are wherever they were advanced."""
+    """State of a run on a cluster: references to the streams, wherever they were advanced."""
 
     streams: tuple[Any, ...]
     nodes: int
     iteration: int
-    seconds: float = 0.0  # that workers computed in the last step, added up
-    wall: float = 0.0  # that the last step took
+    seconds: float = 0.0  # of computation on workers in the last step, added up
+    wall: float = 0.0  # seconds of the last step
 
 
 @dataclass(frozen=True)
 class OnCluster(Algorithm[CompiledGame, Fleet]):
-    """``member``, whose streams are advanced by workers; all else is its own."""
+    """Monte Carlo CFR ``member`` with streams that workers advance; all else is as in ``member``."""
 
     member: MonteCarlo
-    name: str  # with every parameter: workers make it anew
+    name: str  # with every parameter, so that workers can build the algorithm
     module: ModuleType = field(repr=False)  # ray
-    game: Any = field(repr=False)  # a reference
-    workers: int  # that can advance a stream at the same time
+    game: Any = field(repr=False)  # reference to the game
+    workers: int  # number that can advance streams at the same time
 
     random = True
 
@@ -60,17 +60,17 @@ class OnCluster(Algorithm[CompiledGame, Fleet]):
         return self._sent(game, self.member.start(game, seed))
 
     def advance(self, game: CompiledGame, state: Fleet, iterations: int, stop: Stop = never) -> Fleet:
-        """As ``Algorithm``: all streams at a time, as far as there are workers."""
+        """As ``Algorithm``: all streams at once, if there are enough workers."""
         step = task(self.module, advanced, num_cpus=1, num_returns=2, max_retries=ATTEMPTS)
         key, began = game.fingerprint, time.perf_counter()
-        told = [step(self.name, key, [self.game], stream, state.iteration, iterations) for stream in state.streams]
-        counts = self._got([reference for _, reference in told])
+        results = [step(self.name, key, [self.game], stream, state.iteration, iterations) for stream in state.streams]
+        counts = self._got([reference for _, reference in results])
         entered, seconds = sum(count for count, _ in counts), sum(spent for _, spent in counts)
-        references = tuple(reference for reference, _ in told)
+        references = tuple(reference for reference, _ in results)
         return Fleet(references, entered, state.iteration + iterations, seconds, time.perf_counter() - began)
 
     def work(self, game: CompiledGame, state: Fleet) -> Work:
-        """As ``Algorithm``; overhead is such that messages take a tenth of the time, however long they are."""
+        """As ``Algorithm``; the overhead is such that messages take a tenth of the time, however long they are."""
         computed = max(state.seconds / min(len(state.streams), self.workers), 1e-6)
         chunk = min(max(CHUNK, SHARE * (state.wall - computed)), LONGEST)
         return Work(state.iteration, state.nodes, overhead=state.wall - computed * CHUNK / chunk)
@@ -92,18 +92,20 @@ class OnCluster(Algorithm[CompiledGame, Fleet]):
         return self._sent(game, self.member.restore(game, tensors, seed))
 
     def fetched_state(self, state: Fleet) -> Streams:
-        """The streams as arrays of this machine, which nobody may write to."""
+        """Copy the streams to read-only arrays of this machine."""
         return Streams(tuple(self._got(list(state.streams))), state.iteration)
 
-    def brought_home(self, solution: Solution) -> Solution:
-        """The same answer without a cluster behind it."""
+    def detached(self, solution: Solution) -> Solution:
+        """Return the same solution without a reference to the cluster."""
         state = copied(self.fetched_state(solution.state))
         point = solution.checkpoint
-        kept = None if point is None else point._replace(state=state)
-        return replace(solution, solver=self.member, outcome=solution.outcome._replace(state=state), checkpoint=kept)
+        checkpoint = None if point is None else point._replace(state=state)
+        return replace(
+            solution, solver=self.member, outcome=solution.outcome._replace(state=state), checkpoint=checkpoint
+        )
 
     def _sent(self, game: CompiledGame, state: Streams) -> Fleet:
-        """In the object store; no iteration is made, but workers get the game and load kernels, before time counts."""
+        """Put the streams into the object store; workers also load game and kernels, before time counts."""
         streams = tuple(self.module.put(stream) for stream in state.streams)
         return self.advance(game, Fleet(streams, 0, state.iteration), 0)
 
@@ -111,18 +113,18 @@ class OnCluster(Algorithm[CompiledGame, Fleet]):
         try:
             return self.module.get(references)
         except self.module.exceptions.RayError as error:
-            found = cause(error)
-            if isinstance(found, TreeplexError):
-                raise found from error
+            original = cause(error)
+            if isinstance(original, TreeplexError):
+                raise original from error
             words = " ".join(str(error).split())[:150]
             raise ClusterError(
-                f"The cluster lost streams of the run, and cannot compute them again ({words}); the run can be"
-                " resumed from its last checkpoint."
+                f"The cluster lost streams of the run and cannot compute them again ({words}). Resume the run"
+                " from its last checkpoint."
             ) from error
 
 
 def fleet(module: ModuleType, game: CompiledGame, algorithm: Algorithm[Any, Any], name: str) -> OnCluster:
-    """An algorithm with streams, on a cluster; refuses any other."""
+    """Return an algorithm with streams that runs on a cluster; raise for any other."""
     if not isinstance(algorithm, MonteCarlo):
         raise ParameterError(
             "The 'cluster' parameter is for algorithms with streams, such as 'pure-mccfr(streams=8)', and for batch and"
@@ -142,9 +144,9 @@ _GAMES: dict[str, CompiledGame] = {}
 def advanced(
     name: str, key: str, game: list[Any], stream: SamplingStream, iteration: int, iterations: int
 ) -> tuple[SamplingStream, tuple[int, float]]:
-    """On a worker: a stream so many iterations later, the nodes it has entered, and the seconds that this took.
+    """Advance a stream on a worker; return it, the nodes it has entered, and the seconds that this took.
 
-    ``game``: a reference within a list, which is followed once for each worker.
+    ``game``: a list with a reference to the game, so that each worker fetches it only once.
     """
     if key not in _GAMES:
         _GAMES.clear()

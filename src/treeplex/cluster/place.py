@@ -1,4 +1,4 @@
-"""Where a request is carried out: in this process, or over the workers of a cluster."""
+"""Execute a request in this process, or on the workers of a cluster."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from treeplex.runs.solve import execute
 
 
 def carry_out(request: Request) -> Solution:
-    """Run here, or over the workers of a cluster if one is named: they share streams, or a game is cut for them."""
+    """Execute a request here, or on a cluster if it names one: workers share streams, or parts of a cut game."""
     options, choice = request.options, request.choice
     if options.cluster is None:
         return execute(request)
@@ -26,4 +26,4 @@ def carry_out(request: Request) -> Solution:
         options = replace(options, backend=CPU if options.backend == AUTO else options.backend)
         solution = execute(replace(request, choice=choice, options=options, cutting=how))
         solver = solution.solver
-        return replace(solver.brought_home(solution), request=request) if isinstance(solver, OnCluster) else solution
+        return replace(solver.detached(solution), request=request) if isinstance(solver, OnCluster) else solution

@@ -1,8 +1,8 @@
 """The shards of a cut game as actors of a Ray cluster, placed by memory.
 
-Ray carries out a call of an actor at most once, but a call that fails may have been carried out. So nothing is asked
-again: whatever goes wrong is a ``LostError``, after which all shards begin anew from the last checkpoint, on workers of
-which those that are gone have been replaced.
+Ray executes a call of an actor at most once, but a call that fails may have been executed. So no call is repeated.
+Any failure is a ``LostError``, after which all shards begin anew from the last checkpoint. Workers that are gone are
+replaced first.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from treeplex.cluster.connect import nodes
 from treeplex.engines.sharded.session import Cutting
 from treeplex.engines.sharded.shards import LostError, Message, Order, OutOfStepError, Stamp, payload
 from treeplex.errors import Note, ParameterError, TreeplexError, quoted, within
-from treeplex.runs.transport import Keeper
+from treeplex.runs.transport import ShardProxy
 from treeplex.version import __version__
 
 PLACING: Final = 120.0
 """Seconds in which workers must be ready: Ray may have to wait for a node, and a worker to load its part of a game."""
 
 MESSAGE: Final = 90_000
-"""Bytes that go in Ray's own messages, which take 100 KiB. More goes through the object store, with calls of its own:
+"""Bytes that go in Ray's own messages, which hold 100 KiB. Larger arrays go through the object store, with extra calls:
 a pass over two workers of one machine, with 0.3 MB from each, took 5.6 ms there and 2.7 ms in messages."""
 
 PIECES: Final = 4
-"""Of an answer. From twice as many on, which are 0.7 MB, the object store is as fast."""
+"""Number of messages of an answer. From twice this number on, 0.7 MB, the object store is as fast."""
 
 UNITS: Final = {"": 1, "B": 1} | {
     f"{letter}{mark}B": base**power
@@ -43,16 +43,16 @@ UNITS: Final = {"": 1, "B": 1} | {
 
 
 class RayShards:
-    """All shards of a run, each a worker of its own."""
+    """All shards of a run, each on its own worker."""
 
     def __init__(self, module: ModuleType, threads: int) -> None:
         self._ray, self._threads = module, threads
         self._actors: list[Any] = []
-        self._calls: list[Any] = []  # of each, ready to be sent
-        self.processes: dict[int, int] = {}  # of each shard
+        self._calls: list[Any] = []  # of each actor, ready to be sent
+        self.processes: dict[int, int] = {}  # by shard: its process number
 
     def begin(self, orders: Sequence[Order]) -> None:
-        """As ``Shards``: workers that are still there stay, with the game that they have loaded."""
+        """As ``Shards``: workers that are still alive stay, with the game that they have loaded."""
         self._actors = self._actors or [None] * len(orders)
         for k, actor in enumerate(self._actors):
             if actor is not None and not self._alive(actor):
@@ -66,7 +66,7 @@ class RayShards:
                 self._ray.kill(actor)
             need, gpu = max(orders[k].words["memory"] for k in late), ", a GPU" * orders[0].gpus
             raise LostError(
-                f"{len(late)} of {len(orders)} workers found no place within {PLACING:.0f} s: each takes"
+                f"{len(late)} of {len(orders)} workers could not be scheduled within {PLACING:.0f} s: each takes"
                 f" {self._threads} CPU{'s' * (self._threads > 1)}{gpu} and {need / 1e9:.2f} GB; see: ray status."
             )
         for k, actor in new.items():
@@ -74,13 +74,15 @@ class RayShards:
         self._calls = [actor.call.options(num_returns=PIECES) for actor in self._actors]
 
     def ask(self, stamp: Stamp, messages: Sequence[Message]) -> list[Message]:
-        """As ``Shards``: what is large and the same for all of them is sent once to each node."""
+        """As ``Shards``: a large message to all of them is sent once to each node."""
         try:
             sent = {id(own): self._sent(own) for own in messages}
-            asked = [call.remote(tuple(stamp), sent[id(own)]) for call, own in zip(self._calls, messages, strict=True)]
+            replies = [
+                call.remote(tuple(stamp), sent[id(own)]) for call, own in zip(self._calls, messages, strict=True)
+            ]
         except self._ray.exceptions.RayError as error:
             raise LostError(f"A call could not be sent ({_words(error)}).") from error
-        return [whole(self._answer(k, references)) for k, references in enumerate(asked)]
+        return [whole(self._answer(k, references)) for k, references in enumerate(replies)]
 
     def close(self) -> None:
         """As ``Shards``."""
@@ -91,7 +93,7 @@ class RayShards:
         self._actors, self._calls = [], []
 
     def _sent(self, message: Message) -> Any:
-        """In the call itself if it fits there, else in the object store."""
+        """Put the message into the call itself if it fits there, else into the object store."""
         return dict(message) if payload(message) <= MESSAGE else self._ray.put(dict(message))
 
     def _new(self, order: Order) -> Any:
@@ -105,7 +107,7 @@ class RayShards:
         return remote.remote(order, __version__)
 
     def _in_time(self, reference: object, k: int, until: float) -> bool:
-        """Has an answer come until then?"""
+        """Wait for an answer; return whether it has come in time."""
         done, _ = self._ray.wait([reference], timeout=max(until - time.monotonic(), 0.0))
         if done:
             self.processes[k] = self._answer(k, reference)
@@ -118,7 +120,7 @@ class RayShards:
             return False
 
     def _answer(self, k: int, reference: object) -> Any:
-        """An answer, a refusal of the worker's own, or ``LostError``."""
+        """Return an answer, or raise an error of the worker's own or ``LostError``."""
         try:
             return self._ray.get(reference)
         except self._ray.exceptions.RayTaskError as error:
@@ -131,22 +133,22 @@ class RayShards:
 
 
 class ShardWorker:
-    """What runs in a process of its own."""
+    """Actor that runs one shard in its own process."""
 
     def __init__(self, order: Order, version: str) -> None:
-        self._keeper = Keeper(order, version)
+        self._proxy = ShardProxy(order, version)
 
     def ready(self) -> int:
-        """When its part of the game is loaded: the number of its process."""
+        """Return the number of the process, once its part of the game is loaded."""
         return os.getpid()
 
     def call(self, stamp: tuple[Any, ...], message: Message) -> tuple[Message, ...]:
-        """As ``Keeper``; the answer is in pieces."""
-        return pieces(self._keeper.call(Stamp(*stamp), message))
+        """Call the shard as ``ShardProxy`` does, and return the answer in pieces."""
+        return pieces(self._proxy.call(Stamp(*stamp), message))
 
 
 def pieces(answer: Message) -> tuple[Message, ...]:
-    """An answer, arrays by name, in ``PIECES`` pieces; all is in the first if one message takes it, or not so many."""
+    """Split an answer, arrays by name, into ``PIECES`` pieces; a very small or large one is all in the first."""
     if not MESSAGE < payload(answer) <= PIECES * MESSAGE:
         return answer, *({} for _ in range(PIECES - 1))
     cut = {name: np.array_split(array, PIECES) for name, array in answer.items()}
@@ -154,7 +156,7 @@ def pieces(answer: Message) -> tuple[Message, ...]:
 
 
 def whole(answer: Sequence[Message]) -> Message:
-    """The answer that some pieces are of.
+    """Join the pieces of an answer.
 
     >>> {name: array.tolist() for name, array in whole([{"a": np.arange(2)}, {"a": np.arange(1)}]).items()}
     {'a': [0, 1, 0]}
@@ -169,7 +171,7 @@ def whole(answer: Sequence[Message]) -> Message:
 def sharding(
     module: ModuleType, workers: int | None, threads: int, worker_memory: str | int | None, *, gpus: bool = False
 ) -> Generator[Cutting]:
-    """Workers of a cluster for a game that will be cut, with a GPU each if asked for; they go when this ends."""
+    """Start workers for a game that will be cut, with a GPU each if ``gpus``; they end with the context."""
     memory, each, there = bytes_of(worker_memory), max(threads, 1), nodes(module)
     count = None if workers is None else within(int, "workers", workers, "an integer >= 1", 1)
     cpus, cards = sum(int(node.cpus) for node in there), sum(int(node.gpus) for node in there)
@@ -193,17 +195,17 @@ def sharding(
 
 
 def bytes_of(amount: str | int | None) -> int | None:
-    """How many bytes a user means.
+    """Return the number of bytes that a user wrote.
 
     >>> bytes_of("8GB"), bytes_of("512 MiB")
     (8000000000, 536870912)
     """
     if amount is None:
         return None
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?I?B?)\s*", str(amount).upper())
-    if found is None or found[2] not in UNITS or not float(found[1]) > 0.0:
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?I?B?)\s*", str(amount).upper())
+    if match is None or match[2] not in UNITS or not float(match[1]) > 0.0:
         raise ParameterError(f"The 'worker_memory' parameter must be such as 8GB or 512MiB, got {quoted(amount)}.")
-    return int(float(found[1]) * UNITS[found[2]])
+    return int(float(match[1]) * UNITS[match[2]])
 
 
 def _note(sentence: str) -> None:
@@ -211,5 +213,5 @@ def _note(sentence: str) -> None:
 
 
 def _words(error: BaseException) -> str:
-    """What went wrong, short."""
+    """Describe an error in at most 120 characters."""
     return " ".join(f"{type(error).__name__}: {error}".split())[:120]

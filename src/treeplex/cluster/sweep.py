@@ -1,4 +1,4 @@
-"""Many independent calls on the workers of a cluster; one whose worker is lost is made again."""
+"""Run many independent calls on the workers of a cluster; a call whose worker is lost is repeated."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from treeplex.cluster.connect import cause, nodes, task
 from treeplex.errors import TreeplexError
 from treeplex.system import ctrl_c
 
-WAIT: Final = 0.2  # seconds
+WAIT: Final = 0.2  # seconds to wait for the next result
 ATTEMPTS: Final = 3
 
 
@@ -22,10 +22,10 @@ def swept(
     threads: int = 1,
     watch: Callable[[int], None] | None = None,
 ) -> Iterator[tuple[int, Any]]:
-    """The number of each call and its answer, as they come; a refusal of ours stands in the place of an answer.
+    """Yield the number of each call and its result, in the order of completion; our own errors are results.
 
-    The first Ctrl-C interrupts those that run as one on their machines would, and begins no other. ``watch`` is called
-    with the number of those that run.
+    The first Ctrl-C interrupts running calls as it would on their machines, and starts no other. ``watch`` is called
+    with the number of running calls.
     """
     start = task(ray, function, num_cpus=threads, max_retries=0)
     most = max(1, int(sum(node.cpus for node in nodes(ray)) // threads))
@@ -48,9 +48,9 @@ def swept(
                 try:
                     yield number, ray.get(reference)
                 except Exception as error:
-                    found = cause(error)
-                    if isinstance(found, TreeplexError):
-                        yield number, found
+                    original = cause(error)
+                    if isinstance(original, TreeplexError):
+                        yield number, original
                         continue
                     if stopped:
                         continue
@@ -61,6 +61,6 @@ def swept(
 
 
 def _lost(ray: ModuleType) -> tuple[type[Exception], ...]:
-    """What Ray says when a worker is gone."""
+    """Return the exceptions that Ray raises if a worker is gone."""
     known = ray.exceptions
     return known.WorkerCrashedError, known.NodeDiedError, known.OutOfMemoryError, known.LocalRayletDiedError

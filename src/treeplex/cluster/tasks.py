@@ -1,4 +1,4 @@
-"""Jobs of a batch as tasks of a Ray cluster, with the memory and the threads that each takes."""
+"""Run jobs of a batch as tasks of a Ray cluster, with the memory and the threads that each needs."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from treeplex.runs.batch.local import Ended, log_of
 from treeplex.runs.batch.planning import Machine, Task
 from treeplex.runs.batch.worker import work
 
-AHEAD: Final = 2  # tasks in Ray's hands per processor: the next one is there before its worker asks
+AHEAD: Final = 2  # submitted tasks per processor, so that the next one is there before its worker needs it
 
 
 class Tasks:
-    """A pool of workers of a cluster: ``runs.batch.local.Pool``."""
+    """A pool of workers of a cluster, like ``runs.batch.local.Pool``."""
 
     def __init__(self, ray: ModuleType, out: Path, workers: int = 0, checkpoint_seconds: float = 30.0) -> None:
         self.ray, self._out, self._every, self._workers = ray, out, checkpoint_seconds, workers
@@ -30,21 +30,21 @@ class Tasks:
         self._running: dict[Any, Task] = {}
         self._stopping = False
 
-    def places(self) -> list[Machine]:
-        """As ``Pool``: machines that have a processor to give."""
-        found = [Machine(int(node.cpus), node.memory) for node in self._nodes if node.cpus >= 1]
-        if not found:
-            raise ClusterError("The cluster has no processor to give; start its nodes with --num-cpus.")
-        return found
+    def machines(self) -> list[Machine]:
+        """As ``Pool``: machines with at least one processor."""
+        machines = [Machine(int(node.cpus), node.memory) for node in self._nodes if node.cpus >= 1]
+        if not machines:
+            raise ClusterError("The cluster has no processors; start its nodes with --num-cpus.")
+        return machines
 
     def check(self, planned: Sequence[Task]) -> None:
-        """Refuse a task that fits on no node: Ray would wait for such a node for ever."""
-        for wanted in planned:
-            if not any(_fits(wanted, node) for node in self._nodes):
+        """Raise if a task fits on no node: Ray would wait for such a node forever."""
+        for task in planned:
+            if not any(_fits(task, node) for node in self._nodes):
                 most = max(node.memory for node in self._nodes)
                 raise ClusterError(
-                    f"The job {wanted.job.id!r} takes {wanted.bytes / 2**30:.1f} GiB and {wanted.threads} threads, and"
-                    f" no node has that: the largest has {most / 2**30:.1f} GiB; add a node, or take a storage of fewer"
+                    f"The job {task.job.id!r} needs {task.bytes / 2**30:.1f} GiB and {task.threads} threads, which"
+                    f" no node has. The largest has {most / 2**30:.1f} GiB; add a node, or choose a storage with fewer"
                     " bits."
                 )
 
@@ -53,7 +53,7 @@ class Tasks:
         return len(self._running) < self._most
 
     def submit(self, task: Task) -> None:
-        """As ``Pool``. Ray itself tries nothing again: who does counts, and tells."""
+        """As ``Pool``. Ray itself does not retry: the batch counts attempts and reports them."""
         start = remote(self.ray, work, num_cpus=task.threads, memory=task.bytes, max_retries=0)
         self._running[start(task.job.fields, str(self._out), task.threads, self._every)] = task
 
@@ -67,7 +67,7 @@ class Tasks:
         return [self._end(reference) for reference in dict.fromkeys([*ready, *more])]
 
     def stop(self) -> None:
-        """As ``Pool``: workers are interrupted as by Ctrl-C, and keep what they have."""
+        """As ``Pool``: workers are interrupted as by Ctrl-C, and save what they have."""
         self._stopping = True
         for reference in self._running:
             self.ray.cancel(reference, force=False)
@@ -79,17 +79,17 @@ class Tasks:
         except Exception as error:
             if self._stopping:
                 return Ended(task, "it was interrupted", True)
-            found = cause(error)
+            original = cause(error)
             with log_of(self._out, task).open("a", encoding="utf-8") as log:
                 log.write("".join(traceback.format_exception_only(error)))
-            if isinstance(found, ClusterError):  # a worker of another version: no other attempt would go better
-                raise found from error
-            return Ended(task, _words(found))
+            if isinstance(original, ClusterError):  # a worker of another version: retrying is useless
+                raise original from error
+            return Ended(task, _words(original))
         return Ended(task) if whole else Ended(task, "it was interrupted", self._stopping)
 
 
 def check_shared(ray: ModuleType, out: Path) -> None:
-    """Refuse a folder that is not the same on every node: there the runs are kept."""
+    """Raise if a node does not see the folder in which the runs are saved."""
     marker = out / f"{PREFIX}shared{SUFFIX}"
     marker.write_text("", encoding="utf-8")
     try:
@@ -106,8 +106,8 @@ def _sees(path: str) -> bool:
     return Path(path).is_file()
 
 
-def _fits(wanted: Task, node: ClusterNode) -> bool:
-    return wanted.threads <= node.cpus and wanted.bytes <= node.memory
+def _fits(task: Task, node: ClusterNode) -> bool:
+    return task.threads <= node.cpus and task.bytes <= node.memory
 
 
 def _words(error: Exception) -> str:

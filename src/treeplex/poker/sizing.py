@@ -9,8 +9,8 @@ from typing import Any
 from treeplex.games.holdem.candidates import BETS, RAISES
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.poker.sizes.problem import ACCURACY, GAP, SizeOptions
-from treeplex.runs.asking import choosing_sizes
 from treeplex.runs.loop import Progress
+from treeplex.runs.requests import choosing_sizes
 from treeplex.runs.solution import Solution
 from treeplex.runs.solve import execute
 

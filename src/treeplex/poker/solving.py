@@ -10,10 +10,10 @@ from treeplex.algorithms.protocol import Execution
 from treeplex.errors import ParameterError
 from treeplex.limits import Limits
 from treeplex.poker.views.reader import Reader
-from treeplex.runs.asking import resuming
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.loop import run
 from treeplex.runs.request import Record
+from treeplex.runs.requests import resuming
 from treeplex.runs.solution import Solution
 
 

@@ -1,1 +1,1 @@
-"""Problems of a run. Each answers for itself: name, unit, defaults, and how its solution is described."""
+"""Problems that runs solve. Each provides its name, unit and defaults, and describes its solution."""

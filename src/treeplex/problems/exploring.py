@@ -1,4 +1,4 @@
-"""Rules that are not compiled, as a problem: they are learned by sampling."""
+"""The problem of learning a game from its rules by sampling, without compiling it."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from treeplex.limits import Limits
 from treeplex.problems.protocol import EXPLORATION, Listing, Problem, ProblemRecord, reading_options
 
 DEFAULT_SECONDS: Final = 60.0
-"""How long to explore when nothing says when to stop."""
+"""Default time limit of an exploration."""
 
 DEFAULT_WALK: Final = "pure-mccfr"
 
 
 @dataclass(frozen=True, eq=False)
 class ExploringProblem(Problem):
-    """Learn a game from its rules; quality is estimated."""
+    """Learn a game from its rules; its quality is estimated."""
 
     game: Game
     algorithm: Any
-    named: str | None = None  # what loads the rules again, if they have such a name
+    named: str | None = None  # name that loads the rules again, if they have one
 
     kind: ClassVar[str] = EXPLORATION
     noun: ClassVar[str] = "explore"
@@ -55,7 +55,7 @@ class ExploringProblem(Problem):
 
     @property
     def choice(self) -> Choice:
-        """The algorithm."""
+        """The sampling algorithm of this problem."""
         return Choice(self.algorithm, f"explore({self.algorithm.name})", self.algorithm.name)
 
     def default_limits(self, ends: bool) -> Limits:
@@ -76,17 +76,17 @@ class ExploringProblem(Problem):
 
 
 def exploration(game: Any, walk: str | None = None, responses: int | None = None) -> ExploringProblem:
-    """The problem of rules that are explored by an algorithm."""
+    """Build the problem of exploring a game with an algorithm."""
     rules = rules_of(game)
     solver = exploring(DEFAULT_WALK if walk is None else walk, RESPONSES if responses is None else responses)
     return ExploringProblem(rules, solver, str(game) if isinstance(game, str | Path) else None)
 
 
 def reopen(record: ProblemRecord, folder: Path, replacement: Any) -> ExploringProblem:
-    """The problem of a run, loaded again."""
+    """Load the problem of a recorded run again."""
     source = record.source if replacement is None else replacement
     if source is None:
-        raise ParameterError(f"The run in {folder} is of a game of your own, '{record.game}'; give it as game=.")
+        raise ParameterError(f"The run in {folder} is of a game of your own, '{record.game}'; pass it as game=.")
     with reading_options():
         solver = exploring(record.asked, **record.options)
     return ExploringProblem(rules_of(source), solver, record.source)

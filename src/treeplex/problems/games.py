@@ -1,4 +1,4 @@
-"""A compiled game, as a problem."""
+"""The problem of solving a compiled game."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from treeplex.problems.loading import load_game
 from treeplex.problems.protocol import GAME, Listing, Problem, ProblemRecord
 
 DEFAULT_NASH_CONV: Final = 1e-3
-"""The default target; at most a thousandth of the largest payoff, at least a millionth."""
+"""Default target; at most a thousandth of the largest payoff, at least a millionth."""
 
 SAVED: Final = "game.safetensors"
 
@@ -53,7 +53,7 @@ class GameProblem(Problem):
         return Limits(min(max(DEFAULT_NASH_CONV, 1e-6 * largest), 1e-3 * largest))
 
     def save(self, folder: Path) -> None:
-        """As ``Problem``: a game that has no name to load it by."""
+        """As ``Problem``: saves a game that cannot be loaded by name."""
         if self.source is None:
             save_compiled(self.game, folder / SAVED)
 
@@ -68,19 +68,19 @@ class GameProblem(Problem):
 
 
 def reopen(record: ProblemRecord, folder: Path, replacement: Any) -> GameProblem:
-    """The game of a run, loaded again; ``replacement``: the object that the user gives for a game of their own."""
+    """Load the game of a recorded run again; ``replacement``: the user's own game, if it was one."""
     source = record.source if replacement is None else replacement
     if source is not None:
         return GameProblem(load_game(source))
     if not (folder / SAVED).exists():
         raise ParameterError(
-            f"The run in {folder} was ended before its game was kept there; start it again as before, or give game=."
+            f"The run in {folder} ended before its game was saved there; start it again as before, or pass game=."
         )
     return GameProblem(load_compiled(folder / SAVED))
 
 
 def quality(solution: Any) -> str:
-    """Value and NashConv, in payoffs."""
+    """Format value and NashConv, in payoffs."""
     return f"value for player 0: {solution.value:.6g}   NashConv: {solution.nash_conv:.3g}"
 
 

@@ -1,4 +1,4 @@
-"""Problems that grow: a game or a spot whose bet sizes are found while it is solved."""
+"""Problems that grow: games and spots with bet sizes that are found during the solve."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from treeplex.problems.loading import sized_game, spot_game, spot_of
 from treeplex.problems.protocol import GROWTH, Listing, Problem, ProblemRecord, reading_options, shortened
 
 DEFAULT_SPOT_ALGORITHM: Final = SPOTS
-"""What ``auto`` is for a hold'em spot, and what ``grow`` and ``sizes`` solve spots by."""
+"""Algorithm that ``auto``, ``grow`` and ``sizes`` use for hold'em spots."""
 
 DEFAULT_GAME_ALGORITHM: Final = "cfr"
-"""What ``grow`` solves other games by."""
+"""Algorithm that ``grow`` uses for other games."""
 
 DEFAULT_GROWTH_SECONDS: Final = 10.0
-"""How long ``grow`` runs when nothing says when to stop."""
+"""Default time limit of ``grow``."""
 
 READINGS: Final = {
-    "told": "a bettor is told what a size off the menu is read as, so this is an upper bound",
-    "secret": "what a size off the menu is read as is kept secret",
+    "told": "upper bound: the opponent is assumed to know how off-tree bets are translated",
+    "secret": "the opponent does not know how off-tree bets are translated",
 }
-"""The assumption behind NashConv in the full game."""
+"""Assumption behind NashConv in the full game, by the reading of off-tree bets."""
 
 
 @dataclass(frozen=True, eq=False)
 class GrowingProblem(Problem):
-    """Find an equilibrium of a game whose actions have sizes, and the sizes that matter."""
+    """Find an equilibrium of a game with bet sizes, and the sizes that matter."""
 
     game: Any  # an Abstraction, or the spot to start with
-    algorithm: Any  # which also says how it grows
-    named: str | None = None  # what loads a game again, if it has such a name
+    algorithm: Any  # includes the options of growth
+    named: str | None = None  # name that loads the game again, if it has one
 
     kind: ClassVar[str] = GROWTH
     noun: ClassVar[str] = "grow"
@@ -59,7 +59,7 @@ class GrowingProblem(Problem):
 
     @property
     def options(self) -> dict[str, Any]:
-        """As ``Problem``: how it grows."""
+        """As ``Problem``: the options of growth."""
         return growth_fields(self.algorithm.growth)
 
     @property
@@ -69,7 +69,7 @@ class GrowingProblem(Problem):
 
     @property
     def choice(self) -> Choice:
-        """The algorithm, which goes with how the problem grows."""
+        """The algorithm, together with the options of growth."""
         label = self.algorithm.growth.algorithm
         return Choice(self.algorithm, f"grow({label})", label)
 
@@ -79,7 +79,7 @@ class GrowingProblem(Problem):
 
 
 class GrowingGameProblem(GrowingProblem):
-    """A game of intervals or lists of sizes."""
+    """A game with intervals or lists of sizes."""
 
     @property
     def source(self) -> str | None:
@@ -100,11 +100,11 @@ class GrowingGameProblem(GrowingProblem):
         if show and solution.found:
             yield from self._sizes(solution.found, show)
 
-    def _sizes(self, found: list[Any], show: int) -> Iterator[str | Listing]:
+    def _sizes(self, sizes: list[Any], show: int) -> Iterator[str | Listing]:
         rows: list[list[str]] = []
-        for one in found:
+        for one in sizes:
             addition = one.addition
-            used = "  ".join(f"{hand} {share:.0%}" for hand, share in one.by_hand.items())
+            used = "  ".join(f"{hand} {fraction:.0%}" for hand, fraction in one.by_hand.items())
             size = f"{addition.word} {100 * addition.size:.3g} % of the pot"
             figures = f"{1000 * one.worth:.3g}", f"{one.frequency:.1%}", used, f"{addition.iteration:,}"
             rows.append([addition.decision or "(first to act)", str(addition.player), size, *figures])
@@ -112,8 +112,8 @@ class GrowingGameProblem(GrowingProblem):
         columns = ["decision", "player", "size found", "loss", "used", hands, "added at"]
         yield Listing(columns, shortened(rows, show))
         yield (
-            "loss: per hand, in thousandths of a chip, of an opponent who maps this size to its neighbours; used: how"
-            " often it is chosen by whoever reaches the decision; added at: the iteration"
+            "loss: of an opponent who translates this size to its neighbours, per hand, in thousandths of a chip; used:"
+            " how often it is chosen once the decision is reached; added at: the iteration"
         )
 
 
@@ -145,8 +145,8 @@ class GrowingSpotProblem(GrowingProblem):
         inside = 50.0 * last.nash_conv_in_abstraction / pot
         yield f"EV oop {solution.ev[0]:.3f}, ip {solution.ev[1]:.3f} of a pot of {pot}"
         yield (
-            f"exploitability {solution.percent_of_pot:.3g}% of the pot if every candidate may be bet, and bets off the"
-            f" menu are read in secret as sizes on it; {inside:.3g}% if only sizes on the menus may"
+            f"exploitability {solution.percent_of_pot:.3g}% of the pot against an opponent who may use every candidate"
+            f" size, but does not know how it is translated ({inside:.3g}% within the tree)"
         )
         yield (
             f"{len(solution.additions):,} sizes found{_removals(solution)}; the tree grew from {first.histories:,}"
@@ -163,14 +163,14 @@ class GrowingSpotProblem(GrowingProblem):
         columns = ["decision", "player", "found", "size", "gain", "used", "added at"]
         yield Listing(columns, shortened(rows, show))
         yield (
-            "gain: when it was added, what the size won from an opponent who read it as one of its neighbours, in % of"
-            " the pot, had the player come there with every hand; used: how often it is chosen there now; added at: the"
+            "gain: EV of this size, when added, against an opponent who translates it to its nearest sizes, in % of the"
+            " pot, if the player gets there with every hand; used: how often it is chosen there now; added at: the"
             " iteration"
         )
 
 
 def growing(game: Any, growth: Growth | None) -> GrowingProblem:
-    """The problem of a game or spot that grows; rejects what does not fit it."""
+    """Build the problem of growing a game or spot; raise if its options do not fit."""
     spot = spot_of(game)
     if spot is None:
         from treeplex.growth.algorithm import Growing  # noqa: PLC0415 - its kernels take time to load
@@ -182,20 +182,20 @@ def growing(game: Any, growth: Growth | None) -> GrowingProblem:
 
     how = fitted_to_spot(growth or Growth(algorithm=DEFAULT_SPOT_ALGORITHM))
     start = spot_game(start_of(spot, how.by_class))
-    offered(start.spot, how.bets, how.raises, how.street)  # whatever is wrong is rejected at once
+    offered(start.spot, how.bets, how.raises, how.street)  # raises if the candidates are wrong
     return GrowingSpotProblem(start, GrowingHoldem(how), without_menu=spot.has_default_sizes)
 
 
 def usual_algorithm(game: Any) -> str:
-    """What ``grow`` solves this game by, if nothing else is asked for."""
+    """Return the default algorithm of ``grow`` for this game."""
     return DEFAULT_GAME_ALGORITHM if spot_of(game) is None else DEFAULT_SPOT_ALGORITHM
 
 
 def reopen(record: ProblemRecord, folder: Path, replacement: Any) -> GrowingProblem:
-    """The problem of a run, loaded again; its options say how it grows."""
+    """Load the problem of a recorded run again, with its options of growth."""
     source = record.source if replacement is None else replacement
     if source is None:
-        raise ParameterError(f"The run in {folder} is of a game of your own, '{record.game}'; give it as game=.")
+        raise ParameterError(f"The run in {folder} is of a game of your own, '{record.game}'; pass it as game=.")
     if isinstance(source, dict):
         from treeplex.growth.spot_algorithm import GrowingHoldem  # noqa: PLC0415 - its kernels take time to load
 
@@ -215,7 +215,7 @@ def _as_recorded(algorithm: Callable[[Growth], Any], record: ProblemRecord) -> A
 
 
 def _name_that_loads(game: Abstraction) -> str | None:
-    """The game's name, if that makes the game again."""
+    """Return the game's name if it loads the same game, else None."""
     try:
         return game.name if sized_game(game.name).name == game.name else None
     except ParameterError:
@@ -223,4 +223,4 @@ def _name_that_loads(game: Abstraction) -> str | None:
 
 
 def _removals(solution: Any) -> str:
-    return f", {len(solution.removals):,} taken out again" if solution.removals else ""
+    return f", {len(solution.removals):,} removed again" if solution.removals else ""

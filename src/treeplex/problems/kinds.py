@@ -1,4 +1,4 @@
-"""Every kind of problem by its name in ``run.json``; modules are imported when they are needed."""
+"""Kinds of problems by their names in ``run.json``; their modules are imported when needed."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ KINDS: Final = {GAME: "games", SPOT: "spots", GROWTH: "growing", EXPLORATION: "e
 
 
 def solving(source: Any, locks: Sequence[Lock] = (), report: Callable[[int], None] | None = None) -> Problem:
-    """The problem of solving a game or a hold'em spot."""
+    """Build the problem of solving a game or a hold'em spot."""
     game = load(source, report)
     return locked(GameProblem(game) if loaded_spot(game) is None else SpotProblem(game), locks)
 
 
 def reopened(record: ProblemRecord, folder: Path, replacement: Any = None) -> Problem:
-    """The problem of a run, loaded again, or made of an object of the user's own."""
+    """Load the problem of a recorded run again, or build it from the user's own object."""
     return import_module(f"treeplex.problems.{KINDS[record.kind]}").reopen(record, folder, replacement)

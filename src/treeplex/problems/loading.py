@@ -1,4 +1,4 @@
-"""Games by name, file or object."""
+"""Load games by name, file or object."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SPOT_FILES: Final = (".json", ".toml", ".txt")
 
 Source = str | Path | Game | CompiledGame
-"""What ``load`` takes: a name, a path, rules, or a game already compiled. A pyspiel game will do, too."""
+"""Types that ``load`` accepts: a name, a path, rules, or a compiled game. It also accepts pyspiel games."""
 
 
 def load(source: Source | Any, report: Callable[[int], None] | None = None) -> Any:
@@ -34,7 +34,7 @@ def load(source: Source | Any, report: Callable[[int], None] | None = None) -> A
         source: ``"name(parameter=value)"``, a path that ends in .efg or .safetensors (``game.save`` writes both),
             ``"openspiel:NAME"``, a pyspiel game, a matrix (an array or a list of rows), or rules of your own. A hold'em
             spot (a ``Spot``, its fields, or a .json or .toml file) becomes the subgame that begins with it.
-        report: Called with the number of histories visited, every 65,536 of them, where they are visited one by one.
+        report: Called with the number of histories visited, every 65,536 of them, if they are visited one by one.
 
     >>> load("kuhn").summary()["infosets"]
     [6, 6]
@@ -46,28 +46,26 @@ def load(source: Source | Any, report: Callable[[int], None] | None = None) -> A
 
 
 def load_game(source: Any, report: Callable[[int], None] | None = None) -> CompiledGame:
-    """Compile a game of any kind but a hold'em spot."""
+    """Compile any game that is not a hold'em spot."""
     if spot_of(source) is not None:
         raise ParameterError(
-            "A hold'em spot has no table of all infosets; look at its answer with treeplex holdem show."
+            "A hold'em spot is not compiled into infosets; use treeplex holdem show to see its solution."
         )
     return compiled(source, report)
 
 
 def sized_game(game: str | Abstraction | DealtGame) -> Abstraction:
-    """The game of that name, if its actions have sizes."""
+    """Return the game of that name; raise unless its actions have sizes."""
     rules = make(game) if isinstance(game, str) else game
     if isinstance(rules, DealtGame):
         rules = rules.rules
     if not isinstance(rules, Abstraction):
-        raise ParameterError(
-            f"Only a game whose actions have sizes can grow, such as continuous_leduc; got {quoted(game)}."
-        )
+        raise ParameterError(f"Only a game with bet sizes can grow, such as continuous_leduc; got {quoted(game)}.")
     return rules
 
 
 def spot_of(source: Any) -> Spot | None:
-    """The hold'em spot of a file, a dictionary of fields, a ``Spot`` or a loaded spot; None for any other game."""
+    """Return the hold'em spot of a file, a dictionary of fields, a ``Spot`` or a loaded spot; else None."""
     if isinstance(source, Spot):
         return source
     if isinstance(source, Mapping):
@@ -78,15 +76,13 @@ def spot_of(source: Any) -> Spot | None:
 
 
 def loaded_spot(source: Any) -> Spot | None:
-    """The spot of a ``HoldemGame``; None for anything else, also for rules of a user's that have a ``spot``."""
-    module = sys.modules.get(
-        "treeplex.engines.boards.game"
-    )  # it takes time to import, and without it there is no such game
+    """Return the spot of a ``HoldemGame``; None for anything else, even for a user's rules with a ``spot``."""
+    module = sys.modules.get("treeplex.engines.boards.game")  # slow to import, and no such game exists before
     return source.spot if module is not None and isinstance(source, module.HoldemGame) else None
 
 
 def spot_game(spot: Spot, locks: Sequence[Lock] = ()) -> HoldemGame:
-    """The subgame that begins with a spot."""
+    """Load the subgame that begins with a spot."""
     from treeplex.engines.boards.game import load_spot  # noqa: PLC0415 - its kernels take time to load
 
     return load_spot(spot, locks=tuple(locks))

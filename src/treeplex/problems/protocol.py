@@ -1,4 +1,4 @@
-"""Problem: what a run is about, and everything that the run, its folder and its doors need to know of it."""
+"""The protocol of problems: everything that a run, its folder and its users need to know of a game."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from treeplex.errors import ParameterError
 from treeplex.limits import Limits
 
 GAME, SPOT, GROWTH, EXPLORATION, SIZES = "game", "spot", "growth", "exploration", "sizes"
-"""Kinds, as ``run.json`` records them."""
+"""Kinds of problems, as ``run.json`` records them."""
 
 PAYOFF, POT = "payoff", "pot"
-"""Units of NashConv: payoffs of the rules, or chips, which are also given in per cent of a pot."""
+"""Units of NashConv: payoffs of the rules, or chips, which are also reported in per cent of a pot."""
 
 
 class ProblemRecord(Protocol):
-    """The fields of ``run.json`` from which a problem is loaded again."""
+    """Fields of ``run.json`` from which a problem is loaded again."""
 
     @property
     def kind(self) -> str:
-        """See above."""
+        """Kind of the problem, such as ``GAME``."""
         ...
 
     @property
     def game(self) -> str:
-        """The problem's name."""
+        """Name of the game or spot."""
         ...
 
     @property
@@ -49,7 +49,7 @@ class ProblemRecord(Protocol):
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """What else belongs to the problem's identity."""
+        """Further options that identify the problem."""
         ...
 
 
@@ -58,21 +58,21 @@ class Listing(NamedTuple):
 
     columns: list[str]
     rows: list[list[str]]
-    right: tuple[int, ...] = ()  # columns that end flush
+    right: tuple[int, ...] = ()  # columns that are aligned to the right
 
 
 class Problem(ABC):
-    """A game to solve, and how. ``game`` is what algorithms take; they look into it, a run does not."""
+    """A game to solve, and how. Algorithms use ``game``; a run never looks into it."""
 
     kind: ClassVar[str]
     game: Any
-    noun: ClassVar[str] = ""  # what it adds to the name of a run folder, in place of the algorithm
+    noun: ClassVar[str] = ""  # added to the name of a run folder in place of the algorithm
     unmeasured: ClassVar[str] = ""  # why NashConv cannot be a target; empty: it can
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """As people write it."""
+        """Name of the problem, as users write it."""
 
     @property
     @abstractmethod
@@ -81,57 +81,57 @@ class Problem(ABC):
 
     @property
     def source(self) -> Any:
-        """What loads the problem again: a name, a spot's fields. None: the object that the user gave."""
+        """Source that loads the problem again: a name, a spot's fields; None: the object that the user passed."""
         return None
 
     @property
     def options(self) -> dict[str, Any]:
-        """What else belongs to the identity of a run, as JSON."""
+        """Further options that identify a run, as JSON."""
         return {}
 
     @property
     def pot(self) -> float | None:
-        """Chips that exploitability is measured against; None where payoffs have no pot."""
+        """Chips that exploitability is measured against; None if payoffs have no pot."""
         return None
 
     @property
     def unit(self) -> str:
-        """The unit that people ask in."""
+        """Unit in which users state targets."""
         return PAYOFF if self.pot is None else POT
 
     @property
     def notice(self) -> str:
-        """What was chosen for the user, in one line; empty: nothing."""
+        """One line about choices made for the user; empty: none."""
         return ""
 
     @property
     def iterate(self) -> str | None:
-        """Which strategies are reported, where the problem decides it; None: the user does."""
+        """Strategies to report, if the problem decides that; None: the user does."""
         return None
 
     @abstractmethod
     def default_limits(self, ends: bool) -> Limits:
-        """Limits of a run that was given none; ``ends``: whether its algorithm ends by itself."""
+        """Return the limits of a run without any; ``ends``: whether its algorithm ends by itself."""
 
     def fit(self, choice: Choice) -> Choice:
-        """The algorithm, named as this problem runs it; rejected if it cannot solve the problem."""
+        """Return the algorithm, named as this problem runs it; raise if it cannot solve the problem."""
         return choice
 
     def save(self, folder: Path) -> None:  # noqa: B027 - most problems have nothing to save
-        """Save what ``source`` does not load again."""
+        """Save the data that ``source`` cannot load again."""
 
     @abstractmethod
     def describe(self, solution: Any, show: int) -> Iterator[str | Listing]:
-        """The solution in words and tables. ``show``: the number of infosets per player, or of sizes."""
+        """Yield the solution as lines and tables. ``show``: the number of infosets per player, or of sizes."""
 
     def advice(self, folder: Path) -> str:
-        """How to look at a run in a folder."""
+        """Return a hint how to inspect the run in a folder."""
         return "see its README.md"
 
 
 @contextmanager
 def reading_options() -> Generator[None]:
-    """Convert whatever wrong options of a run's record lead to into one sentence."""
+    """Convert errors from wrong options of a run's record into one ``ParameterError``."""
     try:
         yield
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
@@ -139,7 +139,7 @@ def reading_options() -> Generator[None]:
 
 
 def shortened(rows: Sequence[list[str]], show: int) -> list[list[str]]:
-    """The first rows of a table, and a row that counts the others."""
+    """Return the first rows of a table, and a row that counts the others."""
     left = len(rows) - show
     more = [[f"... {left:,} more", *[""] * (len(rows[0]) - 1)]] if left > 0 else []
     return [*rows[:show], *more]

@@ -1,4 +1,4 @@
-"""A search for bet sizes, as a problem: every menu that is tried has a game of its own."""
+"""The problem of finding the bet sizes that matter; every menu tried is a game of its own."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SizesProblem(Problem):
 
     kind: ClassVar[str] = SIZES
     noun: ClassVar[str] = "sizes"
-    unmeasured: ClassVar[str] = "every menu has a game of its own; give seconds"
+    unmeasured: ClassVar[str] = "every menu is a game of its own; give seconds"
 
     @property
     def name(self) -> str:
@@ -45,7 +45,7 @@ class SizesProblem(Problem):
 
     @property
     def options(self) -> dict[str, Any]:
-        """As ``Problem``: who is held to how many sizes, and how exact the answer must be."""
+        """As ``Problem``: the restricted player, the number of sizes, and how exact the answer must be."""
         return asdict(self.game.options)
 
     @property
@@ -60,41 +60,41 @@ class SizesProblem(Problem):
         return Limits()
 
     def describe(self, solution: Any, show: int) -> Iterator[str | Listing]:
-        """As ``Problem``: the menus, what they lose, what is proved of others, and every size or spot."""
-        found: Sizes = solution.extras
-        low, high = found.loss_percent_of_pot
-        for name, menu in found.menus.items():
-            yield f"{found.player}, {name}: {', '.join(menu) or UNDECIDED}"
-        where = "" if len(found.spots) == 1 else f" on average over {len(found.spots)} spots"
-        yield f"loses {low:.3f} to {high:.3f} % of the pot{where} to an opponent with every size"
-        if not found.complete:
-            yield "the search is not over; another menu may be better"
+        """As ``Problem``: the menus, their losses, bounds on other menus, and every size or spot."""
+        answer: Sizes = solution.extras
+        low, high = answer.loss_percent_of_pot
+        for name, menu in answer.menus.items():
+            yield f"{answer.player}, {name}: {', '.join(menu) or UNDECIDED}"
+        where = "" if len(answer.spots) == 1 else f" on average over {len(answer.spots)} spots"
+        yield f"loses {low:.3f} to {high:.3f} % of the pot{where} against an opponent who may use every size"
+        if not answer.complete:
+            yield "the search has not ended; another menu may be better"
             return
-        yield from _proofs(found)
-        if len(found.spots) != 1:
-            rows = [[each.spot, *(f"{loss:.3f}" for loss in each.loss_percent_of_pot)] for each in found.spots]
+        yield from _proofs(answer)
+        if len(answer.spots) != 1:
+            rows = [[each.spot, *(f"{loss:.3f}" for loss in each.loss_percent_of_pot)] for each in answer.spots]
             yield Listing(["spot", "loses at least", "at most, % of pot"], rows, right=(1, 2))
-        elif len(found.menus) == 1:  # with several, what one size is worth depends on the other menus
-            yield Listing(list(COLUMNS), found.cells(found.spots[0]), right=(1, 3))
+        elif len(answer.menus) == 1:  # with several, the value of one size depends on the other menus
+            yield Listing(list(COLUMNS), answer.cells(answer.spots[0]), right=(1, 3))
 
 
-def _proofs(found: Sizes) -> Iterator[str]:
-    """How much better another menu may be, and whether fewer sizes lose more."""
-    if found.better_percent_of_pot is not None and found.better_percent_of_pot > 0.0:
-        other = "size" if found.keep == 1 else f"{found.keep} sizes"
-        yield f"no other {other} can be better by more than {found.better_percent_of_pot:.3f} % of the pot"
-    elif found.better_percent_of_pot is not None:
-        yield "no other choice of as many sizes is better"
-    if found.proved_fewest is not None:
-        yield "fewer sizes lose more" if found.proved_fewest else "fewest found; that fewer lose more is not proved"
+def _proofs(answer: Sizes) -> Iterator[str]:
+    """Yield how much better another menu may be, and whether fewer sizes lose more."""
+    if answer.better_percent_of_pot is not None and answer.better_percent_of_pot > 0.0:
+        other = "size" if answer.keep == 1 else f"{answer.keep} sizes"
+        yield f"no other {other} can be better by more than {answer.better_percent_of_pot:.3f} % of the pot"
+    elif answer.better_percent_of_pot is not None:
+        yield "no other menu with as many sizes is better"
+    if answer.proved_fewest is not None:
+        yield ("fewer sizes lose more" if answer.proved_fewest else "fewest found; not proved that fewer lose more")
 
 
 def size_search(spots: Any, options: SizeOptions) -> SizesProblem:
-    """The problem of one spot, or of several that share a menu; rejects what cannot be answered."""
+    """Build the problem of one spot, or of several that share a menu; raise if it cannot be answered."""
     return SizesProblem(SizeSearch.of(spots, options))
 
 
 def reopen(record: ProblemRecord, folder: Path, replacement: Any) -> SizesProblem:
-    """The problem of a run, loaded again."""
+    """Load the problem of a recorded run again."""
     with reading_options():
         return size_search(record.source, SizeOptions(**record.options))

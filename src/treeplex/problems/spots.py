@@ -1,4 +1,4 @@
-"""A hold'em spot, as a problem."""
+"""The problem of solving a hold'em spot."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from treeplex.engines.boards.game import HoldemGame
 
 FACED: Final = "faced"
-"""The order of averaging: iterations add the strategies that opponents learn against."""
+"""Order of averaging: iterations add the strategies that opponents learn against."""
 
 DEFAULT_TARGET: Final = 0.5
-"""The default exploitability of a spot, in per cent of the pot."""
+"""Default target exploitability of a spot, in per cent of the pot."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ class SpotProblem(Problem):
 
     @property
     def notice(self) -> str:
-        """As ``Problem``: the menu of a spot without one."""
+        """As ``Problem``: the default menu, if the spot has none."""
         return f"sizes: {DEFAULT_MENU}, the default menu" if self.game.spot.has_default_sizes else ""
 
     def default_limits(self, ends: bool) -> Limits:
@@ -68,7 +68,7 @@ class SpotProblem(Problem):
         return Limits(None if ends else 2.0 * DEFAULT_TARGET * self.pot / 100.0)
 
     def fit(self, choice: Choice) -> Choice:
-        """As ``Problem``: spots have no table of all infosets."""
+        """As ``Problem``: only some algorithms solve spots."""
         return fit_spot(choice)
 
     def describe(self, solution: Any, show: int) -> Iterator[str | Listing]:
@@ -85,11 +85,11 @@ class SpotProblem(Problem):
 
     def advice(self, folder: Path) -> str:
         """As ``Problem``."""
-        return f'look at it with: treeplex holdem show {folder} --line "check" --grid'
+        return f'see it with: treeplex holdem show {folder} --line "check" --grid'
 
 
 def fit_spot(choice: Choice) -> Choice:
-    """The algorithm with the order of averaging that spots have; rejected if it works on compiled games alone."""
+    """Return the algorithm with the averaging order of spots; raise if it only works on compiled games."""
     if not choice.algorithm.solves_spots:
         raise ParameterError(f"Hold'em spots are solved by auto, {family()}, got {quoted(choice.label)}.")
     order = choice.parameters.get("order", FACED)
@@ -103,12 +103,12 @@ def fit_spot(choice: Choice) -> Choice:
 
 
 def named_on_spots(algorithm: str) -> str:
-    """The name of an algorithm with the order that spots have; runs of 0.2 recorded the default of other games."""
+    """Return an algorithm's name with the order of spots; runs of 0.2 recorded the default of other games."""
     return algorithm.replace('order="played"', f'order="{FACED}"')
 
 
 def locked(problem: Problem, locks: Sequence[Lock]) -> Problem:
-    """The problem with locked decisions; rejected where there are no lines to lock."""
+    """Return the problem with locked decisions; raise if it is not a hold'em spot."""
     if not locks:
         return problem
     if not isinstance(problem, SpotProblem):
@@ -117,16 +117,16 @@ def locked(problem: Problem, locks: Sequence[Lock]) -> Problem:
 
 
 def reopen(record: ProblemRecord, folder: Path, replacement: Any) -> SpotProblem:
-    """The spot of a run, with its locks."""
+    """Load the spot of a recorded run again, with its locks."""
     return SpotProblem(spot_game(make_spot(record.source), make_locks(record.options.get("locks", ()))))
 
 
 def _accuracy(solution: Any) -> Iterator[str]:
-    """Exploitability; with rake, what may be said of it and what not."""
+    """Yield exploitability; with rake, both gains and a note that there is no guarantee."""
     words = f"{solution.percent_of_pot:.3g}% of the pot ({solution.exploitability:.4g} chips)"
     if solution.zero_sum:
         yield f"exploitability {words}"
         return
     first, second = solution.gains
     yield f"a best response gains oop {first:.4g}, ip {second:.4g} chips; on average {words}"
-    yield "with rake a spot is not zero-sum: it has no value, and these strategies promise nothing against others"
+    yield "with rake the game is not zero-sum: it has no value, and the strategies guarantee nothing against others"

@@ -1,4 +1,4 @@
-"""One way to run: request, loop, limits, evaluation schedule, log, checkpoint, folder, solution, resume."""
+"""Runs of algorithms: request, loop, limits, evaluation schedule, log, checkpoint, folder, solution, resume."""
 
 from treeplex.limits import Limits
 from treeplex.runs.loop import Progress

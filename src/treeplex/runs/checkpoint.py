@@ -1,4 +1,4 @@
-"""Checkpoints: a run as it stood after some iteration, in one file that says which run it belongs to."""
+"""Checkpoints: the state of a run after some iteration, in one file that names the run it belongs to."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from treeplex.runs.request import identified
 from treeplex.tensors import CHECKPOINT, copied, leaves, mapped_tensors, number_of, restored, write_tensors
 
 DAMAGES: Final = (OSError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError)
-"""Exceptions that damaged or foreign files lead to."""
+"""Exceptions that damaged or foreign files may cause."""
 
 
 class Best(NamedTuple):
-    """The best strategies at any evaluation so far."""
+    """Strategies with the lowest NashConv at any evaluation so far."""
 
     nash_conv: float
     report: StrategyReport
 
 
 class Checkpoint(NamedTuple, Generic[State]):
-    """A run as it stood after some iteration."""
+    """State of a run after some iteration, with its log."""
 
     state: State
     rows: list[LogRow]
     seconds: float  # spent so far
-    evaluating: float  # of these, on evaluations
+    evaluating: float  # of these, spent on evaluations
     best: Best | None = None
 
 
 def save_checkpoint(
     path: Path, identity: Mapping[str, Any], algorithm: Algorithm[Game, State], point: Checkpoint[State]
 ) -> None:
-    """Write under another name, then replace: whoever is killed leaves the old checkpoint or the new one."""
+    """Write a checkpoint to a temporary file that replaces the old one, so that a killed process leaves either."""
     tensors = dict(algorithm.save(point.state))
     if point.best is not None:
         tensors |= {name: np.ascontiguousarray(leaf) for name, leaf in leaves(point.best.report.arrays, "best")}
@@ -55,7 +55,7 @@ def save_checkpoint(
 def load_checkpoint(
     path: Path, identity: Mapping[str, Any], algorithm: Algorithm[Game, State], game: Game, seed: int
 ) -> Checkpoint[State]:
-    """Read a checkpoint of this very run."""
+    """Read a checkpoint, and check that it belongs to this run."""
     try:
         with mapped_tensors(path, CHECKPOINT) as (tensors, about):
             owner = identified(about["run"])
@@ -65,7 +65,7 @@ def load_checkpoint(
             state = algorithm.restore(game, tensors, seed)
             rows, work = read_rows(about), algorithm.work(game, state)
             if any(not 1 <= row.iteration <= max(work[:2]) for row in rows):
-                raise ValueError("its log is of iterations that were not done")
+                raise ValueError("its log has iterations that were not run")
             best = None
             if about["best"] is not None:
                 fresh = algorithm.report(game, state, "average").host()
@@ -76,4 +76,4 @@ def load_checkpoint(
                 raise ValueError("its seconds are negative")
         return Checkpoint(state, rows, seconds, evaluating, best)
     except DAMAGES as error:
-        raise FormatError(f"not a whole checkpoint of this run ({error}).", path=str(path)) from error
+        raise FormatError(f"not a complete checkpoint of this run ({error}).", path=str(path)) from error

@@ -1,4 +1,4 @@
-"""Many algorithms on one game: what it took each to come as close as asked, with bands over seeds."""
+"""Compare algorithms on one game: work and time to reach each accuracy, with quartiles over seeds."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from treeplex.html import html_picture, html_table
 from treeplex.plots.plot import plot_bands
 
 ACCURACIES: Final = (1e-3, 1e-5, 1e-8)
-"""Of the uniform policy's NashConv."""
+"""Default accuracies, as fractions of the uniform policy's NashConv."""
 
 MOST_SEEDS: Final = 1000
 MEASURES: Final = ("iterations", "nodes_touched", "seconds")
 COLUMNS: Final = {"iterations": "iteration", "nodes_touched": "nodes_touched", "seconds": "seconds"}  # of the log
 
 
-class Ran(NamedTuple):
-    """One run of a comparison."""
+class FinishedRun(NamedTuple):
+    """Result of one run of a comparison."""
 
     algorithm: str
-    seed: int | None  # None: it draws no random numbers
+    seed: int | None  # None: the algorithm draws no random numbers
     status: str
     log: Table
 
 
 class Band(NamedTuple):
-    """Lower quartile, median and upper quartile over seeds; infinite where so many did not get there."""
+    """Lower quartile, median and upper quartile over seeds; infinite where too few seeds reached the accuracy."""
 
     low: float
     median: float
@@ -42,17 +42,17 @@ class Band(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """What ``compare`` returns: all runs, and how they stand."""
+    """Result of ``compare``: all runs, and the ranking of the algorithms."""
 
     game: str
     uniform: float  # NashConv of the uniform policy
-    accuracies: tuple[float, ...]  # parts of that
-    runs: tuple[Ran, ...]
+    accuracies: tuple[float, ...]  # fractions of that
+    runs: tuple[FinishedRun, ...]
     refused: Mapping[str, str]  # algorithms that could not be run, and why
 
     @cached_property
     def table(self) -> Table:
-        """One row per run and accuracy: iterations, nodes and seconds to its first evaluation that was so good."""
+        """One row per run and accuracy: iterations, nodes and seconds to the first evaluation that is so accurate."""
         listed: list[dict[str, Any]] = [
             {
                 "algorithm": run.algorithm,
@@ -70,24 +70,26 @@ class Comparison:
         return table({name: [row[name] for row in listed] for name in names}, {}, about)
 
     def band(self, algorithm: str, accuracy: float, measure: str) -> Band:
-        """Over the seeds of an algorithm, of "iterations", "nodes_touched" or "seconds"."""
-        found = [_reached(run.log, accuracy * self.uniform)[measure] for run in self.runs if run.algorithm == algorithm]
-        # Numbers that were seen, not between them: half the way to infinity would be infinite.
+        """Return quartiles of "iterations", "nodes_touched" or "seconds" over the seeds of an algorithm."""
+        measured = [
+            _reached(run.log, accuracy * self.uniform)[measure] for run in self.runs if run.algorithm == algorithm
+        ]
+        # Observed numbers, without interpolation: halfway to infinity would be infinite.
         low, median, high = np.quantile(
-            [np.inf if number is None else number for number in found], (0.25, 0.5, 0.75), method="inverted_cdf"
+            [np.inf if number is None else number for number in measured], (0.25, 0.5, 0.75), method="inverted_cdf"
         )
         return Band(float(low), float(median), float(high))
 
     @property
     def ranking(self) -> list[str]:
-        """Algorithms, those first that came to the smallest accuracy, then by seconds."""
+        """Algorithms by median seconds to the smallest accuracy, then to the next larger one."""
         return sorted(dict.fromkeys(run.algorithm for run in self.runs), key=self._rank)
 
     def _rank(self, algorithm: str) -> tuple[float, ...]:
         return tuple(self.band(algorithm, accuracy, "seconds").median for accuracy in sorted(self.accuracies))
 
     def summary(self) -> list[dict[str, Any]]:
-        """One record per algorithm and accuracy, in the order of ``ranking``, with quartiles; None: not reached."""
+        """Return one record per algorithm and accuracy, in the order of ``ranking``; None: not reached."""
         return [
             {
                 "algorithm": algorithm,
@@ -105,7 +107,7 @@ class Comparison:
         ]
 
     def words(self) -> tuple[list[str], list[list[str]]]:
-        """Head and rows of the table for people: nodes and seconds to each accuracy."""
+        """Return head and rows of the printed table: nodes and seconds to each accuracy."""
         head = [
             "algorithm",
             *(f"{what} to {accuracy:g}" for accuracy in self.accuracies for what in ("nodes", "seconds")),
@@ -124,12 +126,12 @@ class Comparison:
         return head, rows
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """NashConv against iterations, nodes and seconds, the best in colour; medians and quartiles over seeds."""
+        """Plot NashConv against iterations, nodes and seconds, the best in colour, with quartiles over seeds."""
         logs = {name: [run.log for run in self.runs if run.algorithm == name] for name in self.ranking}
         return plot_bands(logs, self.game, path, [accuracy * self.uniform for accuracy in self.accuracies])
 
     def save(self, folder: str | Path) -> list[Path]:
-        """``comparison.parquet`` and ``comparison.png`` in ``folder``."""
+        """Write ``comparison.parquet`` and ``comparison.png`` into ``folder``, and return their paths."""
         path = Path(folder)
         write_parquet(self.table, path / "comparison.parquet")
         self.plot(path / "comparison.png")
@@ -137,28 +139,28 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         head, rows = self.words()
-        title = f"{self.game}: NashConv {self.uniform:.3g} of the uniform policy is 1"
+        title = f"{self.game}: NashConv relative to {self.uniform:.3g} of the uniform policy"
         return html_table(title, head, rows) + html_picture(self.plot().png(), f"{self.game}: NashConv")
 
 
-def accuracies_of(given: Any) -> tuple[float, ...]:
-    """Parts of the uniform policy's NashConv, the largest first, or a refusal."""
-    listed: Sequence[Any] = [given] if isinstance(given, int | float) else list(given)
-    if isinstance(given, str) or not listed:
-        raise ParameterError(f"The 'accuracies' parameter must be a list of numbers, got {quoted(given)}.")
+def accuracies_of(values: Any) -> tuple[float, ...]:
+    """Return the fractions of the uniform policy's NashConv, largest first, or raise ``ParameterError``."""
+    listed: Sequence[Any] = [values] if isinstance(values, int | float) else list(values)
+    if isinstance(values, str) or not listed:
+        raise ParameterError(f"The 'accuracies' parameter must be a list of numbers, got {quoted(values)}.")
     legal = "a number above 0 and below 1"
     return tuple(
         sorted((within(float, "accuracies", each, legal, 1e-300, 1.0 - 1e-16) for each in listed), reverse=True)
     )
 
 
-def seeds_of(given: Any) -> int:
-    """How many seeds, or a refusal."""
-    return within(int, "seeds", given, f"a whole number from 1 to {MOST_SEEDS:,}", 1, MOST_SEEDS)
+def seeds_of(count: Any) -> int:
+    """Return the number of seeds, or raise ``ParameterError``."""
+    return within(int, "seeds", count, f"a whole number from 1 to {MOST_SEEDS:,}", 1, MOST_SEEDS)
 
 
 def _reached(log: Table, target: float) -> dict[str, Any]:
-    """Iterations, nodes and seconds of the first row that meets the target; None if there is none."""
+    """Return iterations, nodes and seconds of the first row that meets the target; None if there is none."""
     met = np.flatnonzero(numbers(log, "nash_conv") <= target)
     if not len(met):
         return dict.fromkeys(MEASURES)

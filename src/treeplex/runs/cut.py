@@ -1,4 +1,4 @@
-"""Which games can be cut, and what carries out a run over the shards of one."""
+"""Decide how the game of a run is cut into shards, and how often a run over shards is retried."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from treeplex.errors import ParameterError, quoted
 if TYPE_CHECKING:
     from treeplex.runs.request import Request
 
-RETRIES: Final = 5  # failures in a row without a checkpoint between them, after which a run gives up
+RETRIES: Final = 5  # failures in a row, without a new checkpoint, after which a run gives up
 
 
 def cut(solver: Algorithm[Any, Any], request: Request, how: Cutting) -> Cutting:
-    """How a run's game is cut into shards; rejected where an algorithm or iterate does not allow it."""
+    """Return how a run's game is cut into shards; raise if the algorithm or iterate does not allow it."""
     iterate = request.options.iterate
     if iterate not in ("average", "current"):
         raise ParameterError(f"The 'iterate' parameter must be average or current on a cluster, got {quoted(iterate)}.")
     if getattr(solver, "engine", None) is None:
         raise ParameterError(
-            f"On a cluster run algorithms with streams, such as 'pure-mccfr(streams=8)', and {family()}, for which a"
-            f" game is cut; got {quoted(request.choice.label)}."
+            f"On a cluster, the algorithm must have streams, such as 'pure-mccfr(streams=8)', or be one of {family()};"
+            f" got {quoted(request.choice.label)}."
         )
     known = [request.problem.fingerprint, request.choice.name, solver.storage]
     run = hashlib.blake2b(json.dumps(known).encode(), digest_size=8).hexdigest()
@@ -36,31 +36,31 @@ def cut(solver: Algorithm[Any, Any], request: Request, how: Cutting) -> Cutting:
 
 
 def describe(solver: Any, how: Cutting) -> None:
-    """Report how the game is cut, if somebody listens."""
+    """Report how the game is cut, if a callback is set."""
     if how.report is not None:
         engine = solver.engine
         how.report(engine.session.describe(engine.parts, engine.predicted_bytes))
 
 
-class Patience:
-    """How often a run may go back to its last checkpoint."""
+class RetryBudget:
+    """Number of times that a run may still return to its last checkpoint."""
 
-    def __init__(self, told: Callable[[str], None] | None) -> None:
-        self._told, self._left, self._began = told, RETRIES, time.perf_counter()
+    def __init__(self, notify: Callable[[str], None] | None) -> None:
+        self._notify, self._left, self._began = notify, RETRIES, time.perf_counter()
 
     @property
     def seconds(self) -> float:
-        """Since the run began here."""
+        """Seconds since the run began in this process."""
         return time.perf_counter() - self._began
 
     def renewed(self) -> None:
-        """There is a new checkpoint."""
+        """Refill the budget after a new checkpoint."""
         self._left = RETRIES
 
     def after(self, error: LostError) -> None:
-        """Go back once more, or give up."""
+        """Spend one retry, or raise ``error`` if none is left."""
         if self._left == 0:
             raise error
         self._left -= 1
-        if self._told is not None:
-            self._told(f"{error} Going on from the last checkpoint.")
+        if self._notify is not None:
+            self._notify(f"{error} Continuing from the last checkpoint.")

@@ -1,4 +1,4 @@
-"""A run folder: what was asked, how far it got, and the answer. It explains itself and can be resumed."""
+"""A run folder: the request, the checkpoint, and the result. It explains itself and can be resumed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from treeplex.plots.plot import plot_convergence
 from treeplex.policies.policy import Policy
 from treeplex.problems.protocol import Problem
 from treeplex.runs.checkpoint import DAMAGES, Checkpoint, load_checkpoint, save_checkpoint
-from treeplex.runs.claim import claimed, folder_of
+from treeplex.runs.folder_lock import claimed, folder_of
 from treeplex.runs.request import Record
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 FORMAT: Final = "treeplex-run-2"
 FIRST_FORMATS: Final = ("treeplex-run-1", "treeplex-growing-run-1", "treeplex-holdem-1")
-"""Of 0.1: their checkpoints say neither which game nor which algorithm they belong to, so they are not resumed."""
+"""Formats of 0.1: their checkpoints name neither the game nor the algorithm, so they are not resumed."""
 
 
 class RunFolder(NamedTuple):
-    """A folder with ``run.json`` in it."""
+    """A folder that contains ``run.json``, and its record."""
 
     path: Path
     record: Record
@@ -39,31 +39,30 @@ class RunFolder(NamedTuple):
     @staticmethod
     @contextmanager
     def claim(folder: str | Path, record: Record, problem: Problem) -> Generator[RunFolder]:
-        """Write down what was asked for, before anything is computed; or continue in the folder of the very same run.
+        """Lock a folder and write ``run.json`` before anything is computed, or continue the same run in its folder.
 
-        A folder that holds anything else is refused: what is not ours is never touched. Nobody else writes into it
-        while this lasts.
+        A folder that holds anything else is rejected and not touched. No other process can write into it meanwhile.
         """
         with claimed(folder, ("run.json", "holdem.json"), lambda path: _check_same(path, record)) as path:
-            kept = RunFolder(path, record)
-            kept.write()  # first: without it nothing else would be known as ours
+            run_folder = RunFolder(path, record)
+            run_folder.write()  # first: it marks the folder as ours
             problem.save(path)
-            yield kept
+            yield run_folder
 
     @contextmanager
     def reclaimed(self) -> Generator[RunFolder]:
-        """The same run, to be continued: nobody else writes into its folder while this lasts."""
+        """Lock the folder of this run again to continue it; no other process can write into it meanwhile."""
         with claimed(self.path, ("run.json",), lambda path: _check_same(path, self.record)) as path:
             yield RunFolder.open(path)
 
     def limited(self, limits: Limits, threads: int, backend: str) -> RunFolder:
-        """The same run, to be continued to other limits by so many threads there, as ``run.json`` then says."""
-        kept = RunFolder(self.path, replace(self.record, limits=limits, threads=threads, backend=backend))
-        kept.write()
-        return kept
+        """Return the same run with other limits, threads and backend, after writing these to ``run.json``."""
+        run_folder = RunFolder(self.path, replace(self.record, limits=limits, threads=threads, backend=backend))
+        run_folder.write()
+        return run_folder
 
     def write(self) -> None:
-        """Write ``run.json``."""
+        """Write ``run.json`` into the folder."""
         fields = {"format": FORMAT} | asdict(self.record)
         replace_text(self.path / "run.json", json.dumps(fields, indent=1) + "\n")
 
@@ -88,18 +87,18 @@ class RunFolder(NamedTuple):
         return RunFolder(path, record)
 
     def keep(self, algorithm: Algorithm[Game, State], point: Checkpoint[State]) -> None:
-        """Replace the checkpoint."""
+        """Replace the checkpoint in the folder."""
         save_checkpoint(self.path / "checkpoint.safetensors", self.record.identity, algorithm, point)
 
     def checkpoint(self, algorithm: Algorithm[Game, State], game: Game) -> Checkpoint[State] | None:
-        """Where to continue, or None if the run was ended before its first checkpoint."""
+        """Load the checkpoint, or return None if the run ended before its first one."""
         path = self.path / "checkpoint.safetensors"
         if not path.exists():
             return None
         return load_checkpoint(path, self.record.identity, algorithm, game, self.record.seed)
 
     def finish(self, solution: Solution, picture: bool = True) -> Path:
-        """Leave the answer."""
+        """Write the result, the log, the policy, the tables and a README."""
         path, files = self.path, dict(FILES)
         replace_text(path / "result.json", json.dumps(solution.summary(), indent=1) + "\n")
         write_parquet(solution.log, path / "log.parquet")
@@ -123,7 +122,7 @@ class RunFolder(NamedTuple):
 
 
 def _check_same(path: Path, record: Record) -> None:
-    """Refuse a folder that holds another run."""
+    """Raise ``ParameterError`` if the folder holds another run."""
     before = RunFolder.open(path).record
     other = next((key for key, value in record.identity.items() if before.identity[key] != value), None)
     if other is not None:
@@ -146,18 +145,18 @@ FILES: Final = {
     "policy.parquet": "the strategies: player, infoset, action, probability",
     "log.parquet": "one row per evaluation: iteration, nodes touched, seconds, value, NashConv",
     "convergence.png": "NashConv against iterations, nodes and seconds",
-    "run.json": "what was asked for",
-    "checkpoint.safetensors": "where `treeplex resume` continues",
-    "game.safetensors": "the game itself, if it has no name to load it by",
+    "run.json": "the request: game, algorithm, options and limits",
+    "checkpoint.safetensors": "the state from which `treeplex resume` continues",
+    "game.safetensors": "the game itself, if it cannot be loaded by name",
 }
 
 
 def _explanation(title: str, files: dict[str, str], about: str) -> str:
     listed = "\n".join(f"| `{name}` | {what} |" for name, what in files.items())
-    told = f"How it was found: {about}.\n\n" if about else ""
+    origin = f"How it was found: {about}.\n\n" if about else ""
     return f"""# A run of treeplex: {title}
 
-{told}| file | what it holds |
+{origin}| file | content |
 | --- | --- |
 {listed}
 

@@ -1,4 +1,4 @@
-"""The one run loop: advance, evaluate when due, keep what is done, stop at a limit, on Ctrl-C, or when good enough."""
+"""The run loop: advance, evaluate when due, save checkpoints, and stop at a target, a limit or Ctrl-C."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from treeplex.runs.status import INTERRUPTED, MISSED, SOLVED
 from treeplex.system import Interruption, ctrl_c
 from treeplex.tensors import copied
 
-SAVING: Final = 10.0  # between two checkpoints at least this many times what the last one took to write
-CHUNK: Final = 0.1  # seconds an algorithm may run before the loop looks at the clock, Ctrl-C and progress
+SAVING: Final = 10.0  # the pause between two checkpoints is at least this multiple of the last one's writing time
+CHUNK: Final = 0.1  # seconds an algorithm may run before the loop checks the clock, Ctrl-C and progress
 
-UNTOLD: Final = Options()
+DEFAULT_OPTIONS: Final = Options()
 
 Schedule = Callable[[Sequence[LogRow], Cost, float | None], int]
-"""The iteration of the next evaluation, from the rows so far, what an evaluation costs, and the target."""
+"""Function from the rows so far, the costs and the target to the iteration of the next evaluation."""
 
 
 class Progress(NamedTuple):
-    """What a progress line shows."""
+    """Progress of a run, as a progress line shows it."""
 
     iteration: int
     seconds: float
     rows: list[LogRow]  # the log so far
-    compiling: int = 0  # this many kernels are being compiled or were, which is not counted as solving
-    additions: Sequence[Any] = ()  # of growth: every size that was added so far
-    stage: str = ""  # what is being done, in words, where numbers do not say it
-    evaluation: Evaluation | None = None  # the one that the last row is of, where it has just been made
+    compiling: int = 0  # kernels compiled or being compiled, which does not count as solving
+    additions: Sequence[Any] = ()  # with growth: every size added so far
+    stage: str = ""  # current stage in words, if numbers do not show it
+    evaluation: Evaluation | None = None  # the evaluation of the last row, if it has just been made
 
 
 class RunOutcome(NamedTuple, Generic[State]):
-    """How a run ended."""
+    """Status, state, log and strategies at the end of a run."""
 
     status: str  # one of ``status.SENTENCES``
     state: State
@@ -58,18 +58,18 @@ def run(
     game: Game,
     algorithm: Algorithm[Game, State],
     limits: Limits,
-    options: Options = UNTOLD,
+    options: Options = DEFAULT_OPTIONS,
     resumed: Checkpoint[State] | None = None,
     *,
     keep: Callable[[Checkpoint[State]], None] | None = None,
     schedule: Schedule = next_evaluation,
     stop: Stop = never,
 ) -> RunOutcome[State]:
-    """Run ``algorithm`` in ``game``, which only it looks into, until a limit is reached.
+    """Run ``algorithm`` on ``game`` until a limit is reached; the loop itself never looks into ``game``.
 
-    The first Ctrl-C, or ``stop``, ends the run with the answer so far. Limits on seconds count from now, without what
-    it takes to compile kernels; the others count from the very start of the run. ``options`` say what is reported, how
-    often checkpoints go to ``keep``, and who watches; limits among them are not looked at.
+    The first Ctrl-C, or ``stop``, ends the run with the answer so far. Limits on seconds count from now, without
+    compilation of kernels. The other limits count from the start of the run. ``options`` set which strategies are
+    reported, how often checkpoints go to ``keep``, and the callbacks. Limits among ``options`` are ignored.
     """
     watch = options.watch
 
@@ -85,7 +85,7 @@ def run(
 
 @dataclass(eq=False)
 class _LoopRun(Generic[Game, State]):
-    """One call of ``run``, and its moving parts."""
+    """One call of ``run``, with its mutable state."""
 
     game: Game
     algorithm: Algorithm[Game, State]
@@ -103,7 +103,7 @@ class _LoopRun(Generic[Game, State]):
         iteration, evaluation = self.algorithm.cost(self.game)
         both = self.options.iterate == "best"
         self.cost = Cost(iteration, 2.0 * evaluation if both else evaluation)
-        self.pace, self.kept, self.pause = 1.0, self.clock.total(), self.options.checkpoint_seconds
+        self.pace, self.saved_at, self.pause = 1.0, self.clock.total(), self.options.checkpoint_seconds
         self._answerable()
 
     def pressed(self) -> bool:
@@ -111,7 +111,7 @@ class _LoopRun(Generic[Game, State]):
         return self.interruption.is_set() or self.stop()
 
     def go(self) -> RunOutcome[State]:
-        """Until a limit is reached."""
+        """Run until a limit is reached, and return the outcome."""
         limits, status = self.limits, self._already()
         while True:
             due = max(self.schedule(self.rows, self.cost, limits.nash_conv), self.work.iterations)
@@ -123,25 +123,25 @@ class _LoopRun(Generic[Game, State]):
             report, evaluation, best = self._report()
             self.evaluating += self.clock.now() - began
             log = self._logged(evaluation)
-            if self.work.iterations == due:  # what is measured only because the run stops must not show when resumed
+            if self.work.iterations == due:  # a row measured only because the run stops must not appear after resume
                 self.rows, self.best = log, best
             self._tell(log, evaluation)
             if limits.nash_conv is not None and evaluation.nash_conv <= limits.nash_conv:
                 status = SOLVED
-            elif limits.nash_conv is not None and status == SOLVED:  # it ended by itself, above the target
+            elif limits.nash_conv is not None and status == SOLVED:  # the algorithm ended by itself, above the target
                 status = MISSED
-            seconds = self.clock.total()  # the same for answer and checkpoint, so that those of both runs add up
+            seconds = self.clock.total()  # one number for answer and checkpoint, so that seconds of resumed runs add up
             self._keep(seconds, at_once=bool(status))
             if status:
                 return RunOutcome(status, self.state, self.work, log, seconds, report.host(), evaluation)
 
     @property
     def work(self) -> Work:
-        """Done so far."""
+        """Return the work done so far."""
         return self.algorithm.work(self.game, self.state)
 
     def _chunk(self, due: int) -> str:
-        """Iterate for a moment; returns why to stop, if so."""
+        """Iterate for about ``CHUNK`` seconds; return the reason to stop, or an empty string."""
         limits, work = self.limits, self.work
         upto = limits.next_stop(work.iterations, work.nodes, min(due, work.iterations + int(self.pace)))
         began = self.clock.now()
@@ -161,7 +161,7 @@ class _LoopRun(Generic[Game, State]):
         return status
 
     def _answerable(self) -> None:
-        """From the first iteration on, there is an answer that a signal ends the run with."""
+        """Let signals end the run with an answer, which exists from the first iteration on."""
         self.interruption.answerable |= self.work.iterations > 0
 
     def _enough(self) -> bool:
@@ -169,7 +169,7 @@ class _LoopRun(Generic[Game, State]):
         return self.pressed() or (seconds is not None and self.clock.now() >= seconds)
 
     def _already(self) -> str:
-        """Why a resumed run has nothing left to do, if so."""
+        """Return the reason why a resumed run has nothing left to do, or an empty string."""
         work, limits = self.work, self.limits
         if work.iterations == 0:
             return ""
@@ -179,7 +179,7 @@ class _LoopRun(Generic[Game, State]):
         return limits.reason(0.0, work.iterations, work.nodes)
 
     def _report(self) -> tuple[StrategyReport, Evaluation, Best | None]:
-        """The strategies to report, how good they are, and the best so far."""
+        """Return the strategies to report, their evaluation, and the best so far."""
         iterate = self.options.iterate
         if iterate != "best":
             return *self._evaluated(iterate), None
@@ -207,21 +207,21 @@ class _LoopRun(Generic[Game, State]):
     def _tell(self, rows: list[LogRow], evaluation: Evaluation | None = None) -> None:
         watch, work = self.options.watch, self.work
         if watch:
-            told = Progress(work.iterations, self.clock.total(), rows, additions=work.additions, stage=work.stage)
-            watch(told._replace(evaluation=evaluation))
+            progress = Progress(work.iterations, self.clock.total(), rows, additions=work.additions, stage=work.stage)
+            watch(progress._replace(evaluation=evaluation))
 
     def _keep(self, seconds: float, *, at_once: bool = False) -> None:
-        if self.keep and (at_once or seconds - self.kept >= self.pause):
+        if self.keep and (at_once or seconds - self.saved_at >= self.pause):
             point = Checkpoint(self.state, self.rows, seconds, self.evaluating, self.best)
             began = self.clock.total()
             self.keep(point)
-            self.kept = self.clock.total()
+            self.saved_at = self.clock.total()
             every = self.options.checkpoint_seconds
-            self.pause = max(every, SAVING * (self.kept - began)) if every else 0.0
+            self.pause = max(every, SAVING * (self.saved_at - began)) if every else 0.0
 
 
 class _Clock:
-    """Seconds since now, and since the start of the run in an earlier process; compiling kernels does not count."""
+    """Seconds in this process and since the start of the run, without compilation of kernels."""
 
     def __init__(self, before: float, compilation: CompileTimer) -> None:
         self._before, self._compilation = before, compilation

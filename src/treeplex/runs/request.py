@@ -1,4 +1,4 @@
-"""What was asked for. A ``Request`` goes from the door to the run loop; a ``Record`` of it is in ``run.json``."""
+"""Requests and their records: a ``Request`` goes to the run loop, and its ``Record`` into ``run.json``."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from treeplex.runs.schema import Options, of
 from treeplex.version import __version__
 
 IDENTITY: Final = ("kind", "game", "fingerprint", "algorithm", "seed", "storage", "iterate", "options")
-"""What makes a run this run. Limits, threads, backend and version are recorded beside it and may change."""
+"""Fields that identify a run. Limits, threads, backend and version are recorded, but may change."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """A run, as ``run.json`` has it."""
+    """A run as recorded in ``run.json``."""
 
     kind: str  # of problem: see ``problems.kinds``
     game: str  # the problem's name
@@ -37,7 +37,7 @@ class Record:
     seed: int = 0
     storage: str | None = None
     iterate: str = "average"
-    options: Mapping[str, Any] = field(default_factory=dict[str, Any])  # locks of a spot, how an abstraction grows
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])  # locks of a spot, options of growth
     limits: Limits = field(default_factory=Limits)
     threads: int = 0
     backend: str = CPU
@@ -61,30 +61,30 @@ class Record:
 
     @property
     def has_strategies(self) -> bool:
-        """Does the run save strategies, of one game? A search for bet sizes solves a game for every menu."""
+        """Whether the run saves strategies of one game. A search for bet sizes solves one game per menu."""
         return self.kind != SIZES
 
     @property
     def title(self) -> str:
-        """For people."""
+        """Game and algorithm, as users wrote them."""
         return f"{self.game}, {self.asked}"
 
     @property
     def chosen(self) -> dict[str, Any]:
-        """The options that are part of the identity, by name."""
+        """Options that are part of the identity, by name."""
         further = {each.name: self.options.get(each.name, each.default) for each in FURTHER}
         return {"seed": self.seed, "storage": self.storage, "iterate": self.iterate, **further}
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Two records with the same identity are the same run."""
+        """Fields that identify the run: records with equal identity describe the same run."""
         every = asdict(self)
         return json.loads(json.dumps({name: every[name] for name in IDENTITY}))
 
     @staticmethod
     def of(table: Mapping[str, Any]) -> Record:
-        """From the fields of ``run.json``; ValueError, KeyError or TypeError if they are not a record's."""
-        json.dumps(table, ensure_ascii=False).encode()  # half a character cannot be written down again
+        """Build a record from the fields of ``run.json``; raise ValueError, KeyError or TypeError if they are wrong."""
+        json.dumps(table, ensure_ascii=False).encode()  # a lone surrogate could not be written again
         strange = set(table) - {entry.name for entry in fields(Record)}
         if strange:
             raise ValueError(f"{min(strange)!r} is not a field of a run")
@@ -107,11 +107,11 @@ class Record:
 
 
 FURTHER: Final = tuple(each for each in of(CHOSEN) if each.name not in Record.__dataclass_fields__)
-"""Options of the identity that have no field of their own: among ``Record.options`` where they are not the default."""
+"""Options of the identity without a field of their own; ``Record.options`` has those that are not default."""
 
 
 def identified(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields of a run with the name that its algorithm has today."""
+    """Return the fields of a run with the current name of its algorithm."""
     known = dict(table)
     if known["kind"] == SPOT and isinstance(known["algorithm"], str):
         known["algorithm"] = named_on_spots(known["algorithm"])
@@ -120,29 +120,29 @@ def identified(table: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Request:
-    """A run that is asked for; nothing is computed yet."""
+    """A run to start or to continue; nothing is computed yet."""
 
     problem: Problem
     choice: Choice  # the algorithm and its names
     limits: Limits
     options: Options
-    record: Record | None = None  # of the run in ``options.out`` that is resumed
-    renewed: bool = True  # are the limits new, not those of the record?
-    cutting: Cutting | None = None  # over workers of a cluster
+    record: Record | None = None  # of the run in ``options.out``, if it is resumed
+    renewed: bool = True  # whether the limits are new, not those of the record
+    cutting: Cutting | None = None  # how the game is cut over the workers of a cluster
 
     @property
     def title(self) -> str:
-        """For people."""
+        """Game and algorithm, as users wrote them."""
         return f"{self.problem.name}, {self.choice.label}"
 
     @property
     def stem(self) -> str:
-        """The name of a run folder, to which a number is added."""
+        """Name of the run folder, to which a number is added."""
         name, noun = self.problem.name.replace(" ", ""), self.problem.noun
         return f"{name.partition('(')[0]}-{noun}" if noun else f"{name}-{self.choice.label}"
 
     def recorded(self, solver: Algorithm[Any, Any]) -> Record:
-        """As ``run.json`` has it; ``solver``: the algorithm as it was opened."""
+        """Build the record for ``run.json``; ``solver``: the algorithm as it was opened."""
         problem, options = self.problem, self.options
         values = {each.name: getattr(options, each.name) for each in FURTHER}
         further = {each.name: values[each.name] for each in FURTHER if values[each.name] != each.default}
@@ -163,12 +163,12 @@ class Request:
         )
 
     def watched_by(self, **listeners: Any) -> Request:
-        """The same with other ``watch`` and ``answer``."""
+        """Return this request with other ``watch`` and ``answer`` callbacks."""
         return replace(self, options=replace(self.options, **listeners))
 
 
 def check_iterate(iterate: Any, legal: tuple[str, ...] = ITERATES) -> None:
-    """Reject anything but an algorithm's iterates."""
+    """Raise ``ParameterError`` unless ``iterate`` is one of the algorithm's iterates."""
     if iterate not in legal:
         names = ", ".join(f'"{name}"' for name in legal)
         raise ParameterError(f"The 'iterate' parameter must be one of {names}, got {quoted(iterate)}.")

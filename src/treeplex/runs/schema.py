@@ -1,4 +1,4 @@
-"""The options of a run: each is written once, here. Commands, jobs of a batch and forms of the web are made from them.
+"""Options of a run, each defined once. Commands, jobs of a batch and web forms are built from them.
 
 ``api`` has explicit signatures, which a test compares with these fields.
 """
@@ -13,22 +13,22 @@ from typing import Any, Final, NamedTuple, get_type_hints
 from treeplex.engines.open import AUTO, check_backend
 from treeplex.errors import ParameterError, non_negative, quoted, within
 from treeplex.limits import Limits, nash_conv_of
-from treeplex.runs.claim import folder_of
+from treeplex.runs.folder_lock import folder_of
 
 LIMIT, UNIT, IDENTITY, EXECUTION = "limit", "unit", "identity", "execution"
 CLUSTER, OUTPUT = "cluster", "output"
-"""Scopes: when to stop; in which unit; what makes a run this run; how it runs; over a cluster; what is written."""
+"""Scopes: limits; their unit; what identifies a run; how it runs; on a cluster; what is written."""
 
 
 class Field(NamedTuple):
-    """An option by the name that it has everywhere."""
+    """An option, with the name that it has everywhere."""
 
     name: str
     type: Any
     default: Any
     help: str
     scope: str
-    values: str = ""  # the form of its values, as --help shows it
+    values: str = ""  # form of its values, as --help shows it
 
 
 def _option(default: Any, help: str, scope: str, values: str = "") -> Any:
@@ -37,41 +37,39 @@ def _option(default: Any, help: str, scope: str, values: str = "") -> Any:
 
 @dataclass(frozen=True)
 class Options:
-    """Every option of a run, as the user gave it. Those of scope "identity" decide which run it is."""
+    """Every option of a run, as the user set it. Those of scope "identity" decide which run it is."""
 
     nash_conv: float | None = _option(None, "Target NashConv: the sum of both players' best-response gains.", LIMIT)
     exploitability: float | str | None = _option(
         None, "Target exploitability, which is half of NashConv. Hold'em spots also take 0.3%pot or 5mbb.", LIMIT
     )
-    seconds: float | None = _option(None, "Time limit in seconds, without compilation.", LIMIT)
+    seconds: float | None = _option(None, "Time limit in seconds, not counting compilation.", LIMIT)
     iterations: int | None = _option(None, "Limit on iterations, such as 1000 or 1e6.", LIMIT, "INTEGER")
-    nodes: int | None = _option(None, "Limit on nodes touched.", LIMIT, "INTEGER")
+    nodes: int | None = _option(None, "Limit on nodes touched (histories entered).", LIMIT, "INTEGER")
     big_blind: float | None = _option(None, "Chips per big blind, for targets and results in mbb.", UNIT)
-    seed: int = _option(0, "Seed of the random numbers, for algorithms that draw any.", IDENTITY)
-    iterate: str = _option("average", "Report the average, the current or the best strategies so far.", IDENTITY)
+    seed: int = _option(0, "Seed of algorithms that draw random numbers.", IDENTITY)
+    iterate: str = _option("average", "Strategies to report: average, current, or the best of both so far.", IDENTITY)
     storage: str | None = _option(
-        None, "Numbers kept in memory: float64, float32 or int16. Default: float64; hold'em: float32.", IDENTITY
+        None, "Number format in memory: float64, float32 or int16. Default: float64 (hold'em: float32).", IDENTITY
     )
-    threads: int = _option(0, "Number of threads; 0: as many as pay. The answer does not depend on it.", EXECUTION)
-    backend: str = _option(AUTO, "Backend: cpu, cuda (a GPU), or auto, the faster one for this game.", EXECUTION)
-    device: int = _option(0, "Number of the GPU to use, from 0.", EXECUTION)
+    threads: int = _option(0, "Number of threads (0 = automatic). Results do not depend on it.", EXECUTION)
+    backend: str = _option(AUTO, "Backend: cpu, cuda (a GPU), or auto (the faster one for this game).", EXECUTION)
+    device: int = _option(0, "Index of the GPU to use, counted from 0.", EXECUTION)
     cluster: str | None = _option(
-        None, "Run on a Ray cluster: auto (the one of this machine) or its address.", CLUSTER, "auto|ADDRESS"
+        None, "Run on a Ray cluster: auto for the local one, or an address.", CLUSTER, "auto|ADDRESS"
     )
     workers: int | None = _option(
-        None, "Number of workers on the cluster, each with --threads threads. Default: all CPUs, or all GPUs.", CLUSTER
+        None, "Number of cluster workers, each with --threads threads. Default: all CPUs (or GPUs).", CLUSTER
     )
     worker_memory: str | int | None = _option(None, "Memory limit per worker, such as 8GB.", CLUSTER, "SIZE")
     out: str | Path | None = _option(None, "Folder of the run. Default: runs/GAME-ALGORITHM-N.", OUTPUT, "FOLDER")  # noqa: RUF009
-    checkpoint_seconds: float = _option(
-        30.0, "Seconds between two checkpoints; more if writing one takes long.", OUTPUT
-    )
+    checkpoint_seconds: float = _option(30.0, "Seconds between checkpoints; longer if writing one takes long.", OUTPUT)
     watch: Callable[[Any], None] | None = None  # called a few times per second with the progress
-    answer: Callable[[Any], None] | None = None  # called with the solution before anything of it is written
+    answer: Callable[[Any], None] | None = None  # called with the solution before it is written
     picture: bool = True  # plot NashConv, which takes longer than solving a small spot
 
     def __post_init__(self) -> None:
-        """Check each option; rejections name it."""
+        """Check each option; errors name it."""
         self._limits(self.nash_conv)
         if self.big_blind is not None:
             within(float, "big_blind", self.big_blind, "a number of chips > 0", 1e-9, 1e9)
@@ -85,14 +83,14 @@ class Options:
         check_backend(self.backend)
         for name in ("workers", "worker_memory"):
             if self.cluster is None and getattr(self, name) is not None:
-                raise ParameterError(f"The '{name}' parameter is for workers of a cluster; give 'cluster' too.")
+                raise ParameterError(f"The '{name}' parameter is only for runs on a cluster; also give 'cluster'.")
         for name in ("watch", "answer"):
             called: object = getattr(self, name)
             if called is not None and not callable(called):
                 raise ParameterError(f"The '{name}' parameter must be a function, got {quoted(called)}.")
 
     def limits(self, pot: float | None) -> Limits:
-        """The limits in payoffs, with ``exploitability`` as the NashConv that it amounts to."""
+        """Return the limits in payoffs, with ``exploitability`` converted to NashConv."""
         if self.exploitability is None:
             return self._limits(self.nash_conv)
         if self.nash_conv is not None:
@@ -114,12 +112,12 @@ OPTIONS: Final = _fields_of(Options)
 
 
 def of(*scopes: str) -> tuple[Field, ...]:
-    """The fields of some scopes."""
+    """Return the fields of these scopes."""
     return tuple(each for each in OPTIONS if each.scope in scopes)
 
 
 def named(*names: str) -> tuple[Field, ...]:
-    """Some fields."""
+    """Return the fields with these names."""
     return tuple(each for each in OPTIONS if each.name in names)
 
 
@@ -129,7 +127,7 @@ SOLVE: Final = tuple(each for each in OPTIONS if each != BIG_BLIND)
 
 
 def with_unit(listed: tuple[Field, ...]) -> tuple[Field, ...]:
-    """The fields of a command, whose users say targets in big blinds too."""
+    """Return the fields of a command whose targets may be in big blinds."""
     return tuple(each for each in OPTIONS if each in (*listed, BIG_BLIND))
 
 
@@ -140,4 +138,4 @@ EXPLORE: Final = (*named("seconds", "iterations", "nodes", "seed"), OUT, *named(
 SIZES: Final = (*named("seconds", "threads"), OUT, *named("checkpoint_seconds"))
 COMPARE: Final = named("seconds", "iterations", "nodes", "seed", "threads", "cluster", "out", "checkpoint_seconds")
 JOB: Final = of(LIMIT, IDENTITY)
-"""What a job of a batch may have beside its game and algorithm."""
+"""Options that a job of a batch may have besides its game and algorithm."""

@@ -1,4 +1,4 @@
-"""The answer of a run: the policy, how good it is, and how it was obtained. One class for every kind of game."""
+"""The result of a run: the policy, its quality, and how it was computed. One class for every kind of game."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from treeplex.runs.request import Record, Request
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What a run found. Quality is always measured in the game that was asked about.
+    """Result of a run. Quality is always measured in the game that was to be solved.
 
-    What only some kinds of games have (sizes found, EV of both players, ...) is in ``extras``, whose attributes can be
-    asked of the solution itself.
+    Attributes of some kinds of games only (sizes found, EV of both players, ...) are in ``extras``. They are also
+    attributes of the solution itself.
     """
 
     request: Request
@@ -41,7 +41,7 @@ class Solution:
         )
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """Return a summary in HTML, which notebooks show."""
         own = self.extras.html()
         if own:
             return own
@@ -57,7 +57,7 @@ class Solution:
         return html_table(title, ("", ""), rows) + picture
 
     def __getattr__(self, name: str) -> Any:
-        if name == "extras":  # computing it has failed: once more, for the error itself
+        if name == "extras":  # computing it has failed: repeat it, to raise the original error
             return self.report.extras(self.evaluation)
         if name.startswith("__") or not hasattr(self.extras, name):
             raise AttributeError(f"A solution of this kind has no '{name}'.")
@@ -65,7 +65,7 @@ class Solution:
 
     @property
     def game(self) -> Any:
-        """The game as algorithms take it."""
+        """The game in the form that algorithms use."""
         return self.request.problem.game
 
     @property
@@ -100,7 +100,7 @@ class Solution:
 
     @property
     def state(self) -> Any:
-        """The solver's own state."""
+        """The final state of the algorithm."""
         return self.outcome.state
 
     @property
@@ -125,17 +125,17 @@ class Solution:
 
     @property
     def value(self) -> float:
-        """Player 0's."""
+        """Value of the strategies for player 0."""
         return self.evaluation.value
 
     @property
     def nash_conv(self) -> float:
-        """The sum of what both players could gain by a best response; nan where it is not known."""
+        """Sum of both players' best-response gains; nan if unknown."""
         return self.evaluation.nash_conv
 
     @property
     def exploitability(self) -> float:
-        """Half of ``nash_conv``."""
+        """Exploitability: half of ``nash_conv``."""
         return self.evaluation.exploitability
 
     @property
@@ -160,11 +160,11 @@ class Solution:
 
     @cached_property
     def extras(self) -> Extras:
-        """What this kind of game has beside."""
+        """Attributes that only this kind of game has."""
         return self.report.extras(self.evaluation)
 
     def summary(self) -> dict[str, Any]:
-        """The result as ``--json`` prints it: the common fields, ``None`` where unknown, then those of the extras."""
+        """Return the result as ``--json`` prints it: common fields, ``None`` if unknown, then those of the extras."""
         record = self.record
         return {
             "game": record.game,
@@ -182,24 +182,26 @@ class Solution:
         } | self.extras.summary()
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """NashConv against iterations, nodes touched and seconds: a Matplotlib figure, saved as a PNG if asked to.
+        """Plot NashConv against iterations, nodes touched and seconds, as a Matplotlib figure; ``path``: a PNG to save.
 
-        Of bet sizes: what each alone would lose, and how often it is bet.
+        A search for bet sizes plots what each size alone would lose, and how often it is bet.
         """
         own = self.extras.plot(path)
         return own if own is not None else plot_convergence({self.algorithm: self.log}, self.record.title, path)
 
     def to_pandas(self) -> Any:
-        """The log as a pandas DataFrame, one row per evaluation. The strategies: ``policy.to_pandas()``."""
+        """Return the log as a pandas DataFrame, one row per evaluation. For strategies: ``policy.to_pandas()``."""
         return frame(self.log)
 
     def save(self, folder: str | Path) -> Path:
-        """Save a run folder: policy, log, convergence plot, result, checkpoint, and a page that explains them."""
+        """Save a run folder: policy, log, convergence plot, result, checkpoint, and a README that explains them."""
         if not self.solver.portable:
-            raise ParameterError("A run over several machines is kept in the folder it was started with: give out=.")
+            raise ParameterError(
+                "A run on several machines can only be saved in the folder it was started with: start it with out=."
+            )
         solver = self.solver.open(self.game, Execution(storage=self.record.storage, threads=self.record.threads))
-        with RunFolder.claim(folder, self.record, self.request.problem) as kept:
-            point = kept.checkpoint(solver, self.game)
+        with RunFolder.claim(folder, self.record, self.request.problem) as run_folder:
+            point = run_folder.checkpoint(solver, self.game)
             done = 0 if point is None else solver.work(self.game, point.state).iterations
             if done > self.iterations:
                 raise ParameterError(
@@ -207,5 +209,5 @@ class Solution:
                     f" {self.iterations:,}; choose another folder."
                 )
             if self.checkpoint is not None:
-                kept.keep(solver, self.checkpoint)
-            return kept.finish(self)
+                run_folder.keep(solver, self.checkpoint)
+            return run_folder.finish(self)

@@ -1,4 +1,4 @@
-"""Carry out a request: start it, or continue what its folder holds, and leave the answer."""
+"""Execute a request: start or continue its run, and write the result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from treeplex.engines.sharded.shards import LostError
 from treeplex.errors import ParameterError, quoted
 from treeplex.limits import Limits
 from treeplex.runs.checkpoint import Checkpoint
-from treeplex.runs.cut import Patience, cut, describe
+from treeplex.runs.cut import RetryBudget, cut, describe
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.loop import RunOutcome
 from treeplex.runs.loop import run as run_loop
@@ -27,9 +27,9 @@ UNLIMITED = "Say when to stop: give nash_conv, exploitability, seconds, iteratio
 
 
 def execute(request: Request) -> Solution:
-    """Run until a limit of the request is reached. A folder that holds this very run is continued.
+    """Run until a limit of the request is reached. A folder that holds this run is continued.
 
-    Seconds that it has spent already count, unless the run is resumed to new limits.
+    Seconds spent earlier count, unless the run is resumed to new limits.
     """
     solver, out = checked(request), request.options.out
     if request.record is not None:
@@ -44,19 +44,19 @@ def execute(request: Request) -> Solution:
 
 
 def _resumed(request: Request, solver: Algorithm[Any, Any]) -> Solution:
-    """Continue a run: to new limits, or to those it had less the seconds already spent."""
+    """Continue a run to new limits, or to its own, less the seconds already spent."""
     with RunFolder.open(_path(request)).reclaimed() as folder:
         run = _Run(request, folder.record, solver, folder)
         point = run.saved()
         spent = 0.0 if point is None else point.seconds
-        if request.renewed:  # written down, so that they hold for whoever continues after this process
+        if request.renewed:  # recorded, so that they hold when a later process continues
             limited = folder.limited(request.limits.after(spent), request.options.threads, solver.backend)
             run = replace(run, record=limited.record, folder=limited)
         return run.to_the_end(point, run.record.limits.left(spent))
 
 
 def checked(request: Request) -> Algorithm[Any, Any]:
-    """The algorithm that will carry a request out; rejects what cannot be carried out."""
+    """Open the algorithm of a request; raise if the request cannot be run."""
     problem, choice, record = request.problem, request.choice, request.record
     check_iterate(request.options.iterate, choice.algorithm.iterates)
     if record is not None and problem.fingerprint != record.fingerprint:
@@ -84,9 +84,9 @@ def _opened(request: Request) -> Algorithm[Any, Any]:
     if options.backend not in (AUTO, solver.backend):
         raise ParameterError(
             f"The 'backend' parameter must be auto or {solver.backend} with {quoted(choice.label)}, got"
-            f" {quoted(options.backend)}; {family()} run on a GPU."
+            f" {quoted(options.backend)}; only {family()} run on a GPU."
         )
-    if request.cutting is None or choice.algorithm.random:  # whose streams are shared, not its game
+    if request.cutting is None or choice.algorithm.random:  # its streams are distributed, not its game
         return solver
     solver = choice.algorithm.open(game, execution._replace(shards=cut(solver, request, request.cutting)))
     describe(solver, request.cutting)
@@ -94,14 +94,14 @@ def _opened(request: Request) -> Algorithm[Any, Any]:
 
 
 def check_limits(limits: Limits, label: str, ends: bool) -> None:
-    """Reject a run without an end, and limits that an algorithm which ends by itself does not support."""
+    """Raise if a run has no end, or limits that an algorithm which ends by itself does not support."""
     if not limits.any and not ends:
         raise ParameterError(UNLIMITED)
     counted = [name for name in ("iterations", "nodes") if getattr(limits, name) is not None]
     if ends and counted:
         raise ParameterError(
-            f"The '{counted[0]}' parameter cannot be heeded by {quoted(label)}, which is exact and ends by itself; it"
-            " heeds 'seconds'."
+            f"The '{counted[0]}' parameter is not supported by {quoted(label)}, which is exact and ends by itself; give"
+            " 'seconds' instead."
         )
 
 
@@ -111,7 +111,7 @@ def _path(request: Request) -> Path:
 
 @dataclass(frozen=True)
 class _Run:
-    """A run that is ready to begin, from wherever it stands."""
+    """A run that is ready to start or to continue."""
 
     request: Request
     record: Record
@@ -123,30 +123,30 @@ class _Run:
         return self.request.problem.game
 
     def saved(self) -> Checkpoint[Any] | None:
-        """The checkpoint in its folder."""
-        patience = self._patience()
+        """Return the checkpoint in the run's folder, or None."""
+        budget = self._budget()
         while self.folder is not None:
             try:
                 return self.folder.checkpoint(self.solver, self.game)
             except LostError as error:
-                patience.after(error)
+                budget.after(error)
         return None
 
     def to_the_end(self, point: Checkpoint[Any] | None, limits: Limits) -> Solution:
-        """Run; where a worker is lost, go on from the last checkpoint, which all shards have, or from the start."""
-        patience, left = self._patience(), limits
+        """Run to the end. If a worker is lost, continue from the last checkpoint of all shards, or from the start."""
+        budget, left = self._budget(), limits
         while True:
             try:
-                return self._once(point, left, patience)
+                return self._once(point, left, budget)
             except LostError as error:
-                patience.after(error)
-            point, left = self.saved(), limits.left(patience.seconds)
+                budget.after(error)
+            point, left = self.saved(), limits.left(budget.seconds)
 
-    def _patience(self) -> Patience:
-        return Patience(None if self.request.cutting is None else self.request.cutting.report)
+    def _budget(self) -> RetryBudget:
+        return RetryBudget(None if self.request.cutting is None else self.request.cutting.report)
 
-    def _once(self, point: Checkpoint[Any] | None, limits: Limits, patience: Patience) -> Solution:
-        """Run, save checkpoints, and leave the answer."""
+    def _once(self, point: Checkpoint[Any] | None, limits: Limits, budget: RetryBudget) -> Solution:
+        """Run once, save checkpoints, and write the result."""
         solver, options, folder = self.solver, self.request.options, self.folder
         last: list[Checkpoint[Any]] = []
         failed: list[ParameterError] = []
@@ -157,8 +157,8 @@ class _Run:
             if folder is not None and solver.work(self.game, checkpoint.state).resumable:
                 try:
                     folder.keep(solver, checkpoint)
-                    patience.renewed()
-                except ParameterError as error:  # a full disk: the run goes on, and says so when its answer is known
+                    budget.renewed()
+                except ParameterError as error:  # such as a full disk: continue, and raise at the end
                     failed.append(error)
 
         with answering():
@@ -178,7 +178,7 @@ class _Run:
     def _watched(
         self, limits: Limits, point: Checkpoint[Any] | None, keep: Callable[[Checkpoint[Any]], None]
     ) -> RunOutcome[Any]:
-        """Run; where nobody watches and this is a notebook, the notebook does."""
+        """Run the loop; in a notebook, show a progress line unless ``watch`` is set."""
         options = self.request.options
         display = None if options.watch is not None else notebook()
         if display is None:

@@ -1,4 +1,4 @@
-"""How a run ended, and the sentence for it."""
+"""Statuses of runs that have ended, and a phrase for each."""
 
 from __future__ import annotations
 
@@ -16,4 +16,4 @@ SENTENCES: Final = {
     "nodes": "node limit reached",
     INTERRUPTED: "interrupted",
 }
-"""Every status of a solution. "missed": the algorithm ended by itself, with an answer worse than the target."""
+"""Phrase for every status. "missed": the algorithm ended by itself, with an answer worse than the target."""

@@ -1,6 +1,6 @@
-"""What carries calls to the shards of a cut game, in its local form; over Ray: ``cluster.shards``.
+"""Local transport of calls to the shards of a cut game; ``cluster.shards`` is the one over Ray.
 
-A *keeper* stands before a shard, wherever that is, and sees to it that every call is carried out once.
+A ``ShardProxy`` stands in front of a shard, in any process, and makes sure that every call is executed once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from treeplex.version import __version__
 
 
 def open_shard(order: Order) -> Shard:
-    """A shard without anything learned."""
+    """Open a shard that has not learned anything."""
     if order.kind == BOARDS:
         from treeplex.engines.sharded.board_shard import BoardShard  # noqa: PLC0415 - its kernels take time to load
 
@@ -32,8 +32,8 @@ def open_shard(order: Order) -> Shard:
     return SequenceShard(order)
 
 
-class Keeper:
-    """Has a shard do what it is told, once."""
+class ShardProxy:
+    """Executes each call of its shard exactly once."""
 
     def __init__(self, order: Order, version: str = __version__) -> None:
         if version != __version__:
@@ -45,35 +45,35 @@ class Keeper:
         self._answer: Message = {}
 
     def call(self, stamp: Stamp, message: Message) -> Message:
-        """The answer; of the same call again, the same answer, and nothing is done."""
+        """Return the answer to a call. A repeated call returns the same answer, and nothing is executed."""
         if stamp == self._last:
             return self._answer
         begins = stamp.phase in (START, RESTORE)
         if not begins and (self._last is None or stamp.run != self._last.run):
-            raise OutOfStepError(f"A call of {stamp.run} was made to a shard that has not begun it.")
-        self._last = None  # whoever fails has to begin anew
+            raise OutOfStepError(f"A shard got a call of run {stamp.run}, which it has not begun.")
+        self._last = None  # after a failure the shard must begin anew
         self._answer = self._shard.do(stamp, message)
         self._last = stamp
         return self._answer
 
 
 class LocalShards:
-    """All shards in this process, one after the other."""
+    """All shards in this process, called one after the other."""
 
     def __init__(self) -> None:
-        self._keepers: list[Keeper] = []
+        self._proxies: list[ShardProxy] = []
 
     def begin(self, orders: Sequence[Order]) -> None:
         """As ``Shards``."""
-        self._keepers = self._keepers or [Keeper(order) for order in orders]
+        self._proxies = self._proxies or [ShardProxy(order) for order in orders]
 
     def ask(self, stamp: Stamp, messages: Sequence[Message]) -> list[Message]:
         """As ``Shards``."""
         try:
-            return [keeper.call(stamp, own) for keeper, own in zip(self._keepers, messages, strict=True)]
+            return [proxy.call(stamp, own) for proxy, own in zip(self._proxies, messages, strict=True)]
         except OutOfStepError as error:
             raise LostError(str(error)) from error
 
     def close(self) -> None:
         """As ``Shards``."""
-        self._keepers = []
+        self._proxies = []

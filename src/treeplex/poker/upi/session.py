@@ -19,8 +19,8 @@ from treeplex.games.holdem.spot import NEEDED, make_spot
 from treeplex.limits import Limits, nash_conv_of
 from treeplex.poker.upi.background import Background, results
 from treeplex.poker.upi.nodes import NodeReader
-from treeplex.runs.asking import DEFAULT_ALGORITHM
 from treeplex.runs.checkpoint import Checkpoint
+from treeplex.runs.requests import DEFAULT_ALGORITHM
 from treeplex.version import __version__
 
 BANNER: Final = (f"treeplex {__version__}", "speaks a subset of UPI", "registered to everybody (Apache License 2.0)")

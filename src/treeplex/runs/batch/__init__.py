@@ -1,1 +1,1 @@
-"""Many jobs, each a run of its own: what they are, what they take, who carries them out, and what came of them."""
+"""Batches of jobs, each of them a run: reading, planning, execution and results."""

@@ -1,4 +1,4 @@
-"""Jobs on this machine: each in a process of its own, as many at a time as processors and memory allow."""
+"""Run jobs on this machine, each in its own process, as many at a time as processors and memory allow."""
 
 from __future__ import annotations
 
@@ -18,43 +18,43 @@ from treeplex.system import apart, cores
 
 
 class Ended(NamedTuple):
-    """A task that is over."""
+    """A task that has ended."""
 
     task: Task
-    lost: str = ""  # why its worker ended before the job did; empty: the job's row says how it went
-    stopped: bool = False  # because it was asked to
+    lost: str = ""  # why its worker ended before the job did; empty: the job's row has the result
+    stopped: bool = False  # whether it was asked to stop
 
 
 class Pool(Protocol):
-    """Who carries out tasks."""
+    """Workers that run tasks."""
 
-    def places(self) -> list[Machine]:
-        """The machines."""
+    def machines(self) -> list[Machine]:
+        """Return the machines of the workers."""
         ...
 
     def takes(self, task: Task) -> bool:
-        """Is there room for one more?"""
+        """Return whether there is room for one more task."""
         ...
 
     def submit(self, task: Task) -> None:
-        """Begin it."""
+        """Start the task on a worker."""
         ...
 
     def ended(self, timeout: float) -> list[Ended]:
-        """Those that are over, after waiting for one for so many seconds at most."""
+        """Return the tasks that have ended, after waiting at most ``timeout`` seconds for one."""
         ...
 
     def stop(self) -> None:
-        """Ask all to end, so that they can be continued."""
+        """Ask all tasks to stop, so that they can be continued."""
         ...
 
 
 class JobWorker:
-    """A process that carries out one job after the other; what it says is put into a queue."""
+    """A process that runs one job after the other, and puts its replies into a queue."""
 
-    def __init__(self, said: queue.SimpleQueue[tuple[JobWorker, str]]) -> None:
+    def __init__(self, messages: queue.SimpleQueue[tuple[JobWorker, str]]) -> None:
         self.task: Task | None = None
-        self._process = subprocess.Popen(  # a session of its own: Ctrl-C in a terminal is the driver's to pass on
+        self._process = subprocess.Popen(  # its own session: only the driver passes Ctrl-C on
             [sys.executable, "-m", "treeplex.runs.batch.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -62,28 +62,28 @@ class JobWorker:
             text=True,
             **apart(),
         )
-        threading.Thread(target=self._listen, args=(said,), daemon=True).start()
+        threading.Thread(target=self._listen, args=(messages,), daemon=True).start()
 
-    def begin(self, task: Task, given: dict[str, Any]) -> None:
-        """Carry out a task."""
+    def begin(self, task: Task, message: dict[str, Any]) -> None:
+        """Send a task to the process."""
         self.task = task
-        with suppress(OSError):  # it has ended already, which its silence tells
-            self._input.write(json.dumps(given) + "\n")
+        with suppress(OSError):  # it has already ended, which the queue reports
+            self._input.write(json.dumps(message) + "\n")
             self._input.flush()
 
     def close(self) -> None:
-        """End, with what there is of an answer."""
+        """Close the input, so that the process saves what it has and ends."""
         with suppress(OSError):
             self._input.close()
 
     def kill(self) -> None:
-        """End at once."""
+        """Kill the process at once."""
         self._process.kill()
         self._process.wait()
         self.close()
 
     def how(self) -> str:
-        """How it ended."""
+        """Return how the process ended."""
         code = self._process.wait()
         return f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
 
@@ -92,23 +92,23 @@ class JobWorker:
         assert self._process.stdin is not None  # noqa: S101 - it is a pipe
         return self._process.stdin
 
-    def _listen(self, said: queue.SimpleQueue[tuple[JobWorker, str]]) -> None:
+    def _listen(self, messages: queue.SimpleQueue[tuple[JobWorker, str]]) -> None:
         assert self._process.stdout is not None  # noqa: S101 - it is a pipe
         with self._process.stdout as lines:
             for line in lines:
-                said.put((self, line))
-        said.put((self, ""))
+                messages.put((self, line))
+        messages.put((self, ""))
 
 
 class Processes:
-    """A pool of processes of this machine."""
+    """A pool of processes on this machine."""
 
     def __init__(self, out: Path, workers: int = 0, checkpoint_seconds: float = 30.0) -> None:
         self._out, self._every = out, checkpoint_seconds
         self._cores, self._most, self._memory = cores(), workers or cores(), available()
         self._idle: list[JobWorker] = []
         self._busy: list[JobWorker] = []
-        self._said: queue.SimpleQueue[tuple[JobWorker, str]] = queue.SimpleQueue()
+        self._messages: queue.SimpleQueue[tuple[JobWorker, str]] = queue.SimpleQueue()
         self._stopping = False
 
     def __enter__(self) -> Processes:
@@ -120,12 +120,12 @@ class Processes:
         for worker in [*self._idle, *self._busy]:
             worker.kill()
 
-    def places(self) -> list[Machine]:
+    def machines(self) -> list[Machine]:
         """As ``Pool``."""
         return [Machine(min(self._cores, self._most), float(self._memory))]
 
     def takes(self, task: Task) -> bool:
-        """As ``Pool``: one job always, however much it takes."""
+        """As ``Pool``: always one job, whatever it needs."""
         running = [worker.task for worker in self._busy if worker.task is not None]
         if not running:
             return True
@@ -135,23 +135,23 @@ class Processes:
 
     def submit(self, task: Task) -> None:
         """As ``Pool``."""
-        worker = self._idle.pop() if self._idle else JobWorker(self._said)
+        worker = self._idle.pop() if self._idle else JobWorker(self._messages)
         self._busy.append(worker)
-        given = {
+        message = {
             "fields": task.job.fields,
             "out": str(self._out),
             "threads": task.threads,
             "checkpoint_seconds": self._every,
             "log": str(log_of(self._out, task)),
         }
-        worker.begin(task, given)
+        worker.begin(task, message)
 
     def ended(self, timeout: float) -> list[Ended]:
         """As ``Pool``."""
-        found: list[Ended] = []
+        over: list[Ended] = []
         with suppress(queue.Empty):
             while True:
-                worker, line = self._said.get(timeout=0.0 if found else timeout)
+                worker, line = self._messages.get(timeout=0.0 if over else timeout)
                 task, worker.task = worker.task, None
                 if worker in self._busy:
                     self._busy.remove(worker)
@@ -160,8 +160,8 @@ class Processes:
                 elif worker in self._idle:
                     self._idle.remove(worker)
                 if task is not None:
-                    found.append(self._end(task, worker, line.strip()))
-        return found
+                    over.append(self._end(task, worker, line.strip()))
+        return over
 
     def stop(self) -> None:
         """As ``Pool``."""
@@ -178,6 +178,6 @@ class Processes:
 
 
 def log_of(out: Path, task: Task) -> Path:
-    """Where the words of a job's workers go."""
+    """Return the path of the log of a job's workers."""
     (out / LOGS).mkdir(exist_ok=True)
     return out / LOGS / f"{task.job.id}.log"

@@ -1,4 +1,4 @@
-"""What jobs take: memory, threads and seconds, before any of them runs."""
+"""Estimate memory, threads and seconds of jobs before any of them runs."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from typing import Any, Final, NamedTuple
 
 from treeplex.engines.open import CPU
 from treeplex.problems.loading import load
-from treeplex.runs.asking import solving
-from treeplex.runs.batch.jobs import BatchJob, told_at
+from treeplex.runs.batch.jobs import BatchJob, errors_at
+from treeplex.runs.requests import solving
 from treeplex.runs.solve import checked
 
 PROCESS: Final = 400 * 2**20
-"""Bytes of a process before it has a game: Python, Numba, Arrow."""
+"""Bytes of a process before it loads a game: Python, Numba, Arrow."""
 
-COPIES: Final = 24  # arrays of 8 bytes per sequence that an algorithm keeps, with those of an evaluation
-SPARE: Final = 1.15  # working memory of a hold'em spot's threads, and tables of hands
-NANOSECOND: Final = 1e-9  # of one number read: see ``Cost``
+COPIES: Final = 24  # arrays of 8 bytes per sequence that an algorithm and its evaluation use
+SPARE: Final = 1.15  # factor for working memory of threads and tables of hands of a hold'em spot
+NANOSECOND: Final = 1e-9  # per number read: see ``Cost``
 
 
 class Need(NamedTuple):
-    """What one job takes."""
+    """Estimated resources of one job."""
 
     job: BatchJob
     name: str  # of the game
     bytes: int
-    seconds: float | None  # with one thread; None: nobody knows
-    shares: bool  # may several threads work on it?
+    seconds: float | None  # with one thread; None: unknown
+    shares: bool  # whether several threads can work on it
 
 
 class Task(NamedTuple):
-    """A job with what it will be given."""
+    """A job with the memory and threads assigned to it."""
 
     job: BatchJob
     bytes: int
@@ -39,22 +39,22 @@ class Task(NamedTuple):
 
 
 class Machine(NamedTuple):
-    """A machine."""
+    """Processors and memory of a machine."""
 
     cores: int
     memory: float  # bytes
 
 
 def needs(jobs: Sequence[BatchJob], watch: Callable[[int], None] | None = None) -> list[Need]:
-    """Of each job; a game is loaded once however many jobs are about it. Refuses what cannot be solved."""
+    """Estimate each job, or raise if it cannot be solved; adjacent jobs on one game load it once."""
     loaded: dict[str, Any] = {}
-    found: list[Need] = []
+    all_needs: list[Need] = []
     for number, job in enumerate(jobs):
-        with told_at(f"job {job.id!r}"):
-            found.append(_of_spot(job) if "spot" in job.fields else _of_game(job, loaded))
+        with errors_at(f"job {job.id!r}"):
+            all_needs.append(_of_spot(job) if "spot" in job.fields else _of_game(job, loaded))
         if watch is not None:
             watch(number + 1)
-    return found
+    return all_needs
 
 
 def _of_spot(job: BatchJob) -> Need:
@@ -68,14 +68,14 @@ def _of_spot(job: BatchJob) -> Need:
     numbers = size / (2.0 * STORAGES[storage].bytes)
     each, limits = seconds_per_iteration(numbers), job.limits
     percent = 0.5 if limits.nash_conv is None else 50.0 * limits.nash_conv / spot.pot
-    wanted = _between(ITERATIONS, percent) if job.targeted else math.inf
-    iterations = min(wanted, math.inf if limits.iterations is None else limits.iterations)
+    to_target = _between(ITERATIONS, percent) if job.targeted else math.inf
+    iterations = min(to_target, math.inf if limits.iterations is None else limits.iterations)
     seconds = min(iterations * each, math.inf if limits.seconds is None else limits.seconds)
     return Need(job, spot.board, PROCESS + int(SPARE * size), seconds if math.isfinite(seconds) else None, True)
 
 
 def _between(known: dict[str, int], percent: float) -> float:
-    """Iterations to an exploitability, along the power law through the two that are known."""
+    """Return the iterations to an exploitability, along the power law through two known points."""
     (a, first), (b, second) = ((float(word.rstrip("%pot")), count) for word, count in known.items())
     slope = math.log(second / first) / math.log(a / b)
     return first * (a / max(percent, 1e-6)) ** slope
@@ -84,7 +84,7 @@ def _between(known: dict[str, int], percent: float) -> float:
 def _of_game(job: BatchJob, loaded: dict[str, Any]) -> Need:
     source = job.fields["game"]
     if source not in loaded:
-        loaded.clear()  # jobs about one game stand together, and large games side by side would not fit
+        loaded.clear()  # jobs on one game are adjacent, and two large games may not fit
         loaded[source] = load(source)
     request = solving(loaded[source], job.fields.get("algorithm"), **job.options, threads=1, backend=CPU)
     limits, game, solver = request.limits, request.problem.game, checked(request)
@@ -92,27 +92,27 @@ def _of_game(job: BatchJob, loaded: dict[str, Any]) -> Need:
     counted = math.inf if limits.iterations is None or not each else limits.iterations * each
     seconds = min(counted, math.inf if limits.seconds is None else limits.seconds)
     streams = getattr(solver, "streams", 1)
-    kept = COPIES * 8 * sum(treeplex.sequences for treeplex in game.treeplexes) * streams
-    size = PROCESS + 3 * game.bytes + kept  # the game, while it is compiled and in the engine's order
+    arrays = COPIES * 8 * sum(treeplex.sequences for treeplex in game.treeplexes) * streams
+    size = PROCESS + 3 * game.bytes + arrays  # the game, while it is compiled and in the engine's order
     return Need(job, game.name, size, seconds if math.isfinite(seconds) else None, False)
 
 
-def tasks(found: Sequence[Need], place: Machine, machines: int = 1) -> list[Task]:
-    """Jobs with threads: one each, more where memory or too few jobs would leave processors idle."""
-    crowd = max(1, place.cores * machines // max(len(found), 1))
-    return [Task(need.job, need.bytes, _threads(need, place, crowd) if need.shares else 1) for need in found]
+def tasks(all_needs: Sequence[Need], machine: Machine, machines: int = 1) -> list[Task]:
+    """Assign threads to jobs: one each, more where memory or too few jobs would leave processors idle."""
+    crowd = max(1, machine.cores * machines // max(len(all_needs), 1))
+    return [Task(need.job, need.bytes, _threads(need, machine, crowd) if need.shares else 1) for need in all_needs]
 
 
-def _threads(need: Need, place: Machine, crowd: int) -> int:
-    beside = max(1, int(place.memory // need.bytes))  # so many fit into one machine
-    return max(1, min(place.cores, max(crowd, math.ceil(place.cores / beside))))
+def _threads(need: Need, machine: Machine, crowd: int) -> int:
+    beside = max(1, int(machine.memory // need.bytes))  # number of such jobs that fit into one machine
+    return max(1, min(machine.cores, max(crowd, math.ceil(machine.cores / beside))))
 
 
-def longest(found: Sequence[Need], planned: Sequence[Task], cores: int) -> float | None:
-    """Seconds that all take on so many processors, if they share them well; None if nobody knows."""
+def longest(all_needs: Sequence[Need], planned: Sequence[Task], cores: int) -> float | None:
+    """Return the seconds of all tasks on ``cores`` well-shared processors; None if any job's time is unknown."""
     known = [
-        (need.seconds, task.threads) for need, task in zip(found, planned, strict=True) if need.seconds is not None
+        (need.seconds, task.threads) for need, task in zip(all_needs, planned, strict=True) if need.seconds is not None
     ]
-    if len(known) < len(found):
+    if len(known) < len(all_needs):
         return None
     return max(sum(seconds for seconds, _ in known) / cores, *(seconds / threads for seconds, threads in known))

@@ -1,4 +1,4 @@
-"""What came of each job: one row in a Parquet dataset, one file per job, so that nobody waits for anybody."""
+"""Results of jobs: one row in a Parquet dataset, one file per job, so that jobs never block each other."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ LOGS: Final = "logs"
 
 
 class ResultRow(NamedTuple):
-    """Fields of ``solve``'s result; empty where there is none."""
+    """Fields of ``solve``'s result for one job; empty where there is none."""
 
     id: str
-    folder: str  # within that of the batch
+    folder: str  # relative to that of the batch
     error: str
     game: str
     algorithm: str
@@ -36,44 +36,44 @@ class ResultRow(NamedTuple):
     storage: str
     seed: int
     iterate: str
-    exploitability_percent_of_pot: float  # of a hold'em spot, as the next two
+    exploitability_percent_of_pot: float  # of a hold'em spot, like the next two
     ev_oop: float
     ev_ip: float
-    job: str  # as it was asked for
+    job: str  # the job as JSON
 
 
 def row_of(job: BatchJob, solution: Solution | None, error: str | None = None) -> ResultRow:
-    """Of a run that ended, or of one that failed."""
-    found: dict[str, Any] = {} if solution is None else solution.summary()
-    if "ev" in found:
-        found["ev_oop"], found["ev_ip"] = found["ev"]
+    """Build the row of a run that ended, or of one that failed."""
+    fields: dict[str, Any] = {} if solution is None else solution.summary()
+    if "ev" in fields:
+        fields["ev_oop"], fields["ev_ip"] = fields["ev"]
     own = {"id": job.id, "folder": f"{RUNS}/{job.id}", "error": error, "job": job.text}
-    return ResultRow(*((found | own).get(name) for name in ResultRow._fields))  # pyright: ignore[reportArgumentType]
+    return ResultRow(*((fields | own).get(name) for name in ResultRow._fields))  # pyright: ignore[reportArgumentType]
 
 
 def write_row(out: Path, row: ResultRow) -> None:
-    """Into the dataset, in the place of an older one of this job."""
+    """Write a row into the dataset, in place of an older one of this job."""
     (out / RESULTS).mkdir(exist_ok=True)
     write_parquet(records(ResultRow, [row]), out / RESULTS / f"{row.id}.parquet")
 
 
 def read_row(out: Path, job: BatchJob) -> ResultRow | None:
-    """What is known of this very job; None if it has not ended."""
+    """Read the row of this very job; None if it has not ended."""
     path = out / RESULTS / f"{job.id}.parquet"
     if not path.is_file():
         return None
     try:
         row = ResultRow(**read_parquet_row(path, ResultRow))
-    except (OSError, ValueError, TypeError, ArrowError):  # of another version: run it again
+    except (OSError, ValueError, TypeError, ArrowError):  # written by another version: run the job again
         return None
     return row if row.job == job.text else None
 
 
 def missed(job: BatchJob, row: ResultRow) -> bool:
-    """Did it end before its target?"""
+    """Return whether a job ended before its target."""
     return row.error is None and job.targeted and row.status != SOLVED  # pyright: ignore[reportUnnecessaryComparison]
 
 
 def table_of(rows: list[ResultRow]) -> Table:
-    """As one table."""
+    """Return the rows as one table."""
     return records(ResultRow, rows)

@@ -1,4 +1,4 @@
-"""Carry out a batch: what is done stays done, what is lost is tried again, and a job that fails stops no other."""
+"""Run a batch: results stay, lost jobs are retried, and a job that fails does not stop the others."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from treeplex.runs.batch.jobs import BatchJob, job_of
 from treeplex.runs.batch.local import Ended, Pool, log_of
 from treeplex.runs.batch.planning import Machine, Need, Task, longest, tasks
 from treeplex.runs.batch.results import RESULTS, ResultRow, missed, read_row, row_of, table_of, write_row
-from treeplex.runs.claim import folder_of
+from treeplex.runs.folder_lock import folder_of
 from treeplex.system import ctrl_c
 
 KIND: Final = "batch"
 JOBS: Final = "jobs.jsonl"
-WAIT: Final = 0.2  # seconds
-LEAVE: Final = 60.0  # seconds that workers have to end when asked to
+WAIT: Final = 0.2  # seconds to wait for the next task to end
+LEAVE: Final = 60.0  # seconds that workers have to stop when asked to
 
 
 class BatchProgress(NamedTuple):
-    """What a progress bar shows."""
+    """Numbers of jobs that a progress bar shows."""
 
     done: int
     failed: int
@@ -36,7 +36,7 @@ class BatchProgress(NamedTuple):
 
 @dataclass(frozen=True)
 class Batch:
-    """What came of a batch."""
+    """Result of a batch: its jobs, and their rows."""
 
     folder: Path
     jobs: Sequence[BatchJob]
@@ -62,11 +62,11 @@ class Batch:
 
     @property
     def whole(self) -> bool:
-        """Has every job met its target, or a limit if it has no target?"""
+        """Whether every job met its target, or a limit if it has no target."""
         return len(self.rows) == len(self.jobs) and not self.failed and not self.missed
 
     def summary(self) -> dict[str, Any]:
-        """As ``--json`` prints it last."""
+        """Return the fields that ``--json`` prints last."""
         return {
             "jobs": len(self.jobs),
             "ended": len(self.rows),
@@ -81,7 +81,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a batch would take."""
+    """Estimated memory, threads and time of a batch."""
 
     needs: Sequence[Need]
     tasks: Sequence[Task]
@@ -90,11 +90,11 @@ class Forecast:
 
     @property
     def seconds(self) -> float | None:
-        """All in all, if every processor is busy; None if nobody knows."""
+        """Estimated seconds of the whole batch, if every processor is busy; None if unknown."""
         return longest(self.needs, self.tasks, self.cores)
 
     def summary(self) -> dict[str, Any]:
-        """As ``--json`` prints it last."""
+        """Return the fields that ``--json`` prints last."""
         known = [need.seconds for need in self.needs if need.seconds is not None]
         return {
             "jobs": len(self.needs),
@@ -107,7 +107,7 @@ class Forecast:
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """One record per job."""
+        """Return one record per job."""
         return [
             {
                 "id": need.job.id,
@@ -120,29 +120,31 @@ class Forecast:
         ]
 
 
-def forecast(found: Sequence[Need], places: Sequence[Machine]) -> Forecast:
-    """What a batch would take on these machines; the threads of a job fit the smallest."""
-    least = Machine(min(place.cores for place in places), min(place.memory for place in places))
-    every = sum(place.cores for place in places)
-    return Forecast(found, tasks(found, least, max(1, every // max(least.cores, 1))), every, len(places))
+def forecast(all_needs: Sequence[Need], machines: Sequence[Machine]) -> Forecast:
+    """Estimate a batch on these machines; the threads of a job fit the smallest one."""
+    least = Machine(min(machine.cores for machine in machines), min(machine.memory for machine in machines))
+    every = sum(machine.cores for machine in machines)
+    return Forecast(all_needs, tasks(all_needs, least, max(1, every // max(least.cores, 1))), every, len(machines))
 
 
 def is_batch(folder: str | Path) -> bool:
-    """Is this the folder of a batch?"""
+    """Return whether this is the folder of a batch."""
     return is_file(folder_of(folder) / f"{KIND}.json")
 
 
 def recorded(out: Path) -> list[BatchJob]:
-    """The jobs of a batch folder."""
+    """Read the jobs of a batch folder."""
     try:
         lines = (out / JOBS).read_text(encoding="utf-8").splitlines()
         return [job_of(parse_json(line)) for line in lines]
     except (OSError, ValueError) as error:
-        raise ParameterError(f"The batch in {out} has no whole list of jobs; run it again as before.") from error
+        raise ParameterError(
+            f"The list of jobs in {out} is missing or damaged; run the batch again as before."
+        ) from error
 
 
 def check_same(out: Path, jobs: Sequence[BatchJob]) -> None:
-    """Refuse jobs that are about something else than those of the same id in this folder."""
+    """Raise if this folder has a job of the same id with another game, algorithm or option."""
     before = {job.id: job for job in recorded(out)} if (out / JOBS).is_file() else {}
     for job in jobs:
         if job.id in before and not job.same_run(before[job.id]):
@@ -153,12 +155,12 @@ def check_same(out: Path, jobs: Sequence[BatchJob]) -> None:
 
 
 def record(out: Path, jobs: Sequence[BatchJob]) -> None:
-    """Write down what is to be done, before anything is."""
+    """Write the list of jobs before any of them runs."""
     replace_text(out / JOBS, "".join(job.text + "\n" for job in jobs))
 
 
 def left_of(out: Path, jobs: Sequence[BatchJob]) -> list[BatchJob]:
-    """Jobs that have not ended; one that failed is tried again."""
+    """Return the jobs that have not ended; a failed job is tried again."""
     rows = {job.id: read_row(out, job) for job in jobs}
     return [job for job in jobs if (row := rows[job.id]) is None or row.error]
 
@@ -172,9 +174,9 @@ def run_batch(
     watch: Callable[[BatchProgress], None] | None = None,
     answer: Callable[[ResultRow], None] | None = None,
 ) -> Batch:
-    """Carry out the tasks that are left of ``jobs``; the first Ctrl-C ends all so that they can be continued.
+    """Run the ``planned`` tasks of ``jobs``; the first Ctrl-C stops all so that they can be continued.
 
-    A worker that is lost is replaced, ``retries`` times per job; its job goes on from its last checkpoint.
+    A lost worker is replaced, ``retries`` times per job; its job continues from its last checkpoint.
     """
     began, waiting, lost = time.perf_counter(), deque(planned), Counter[str]()
     done, failed, running = len(jobs) - len(planned), 0, 0
@@ -203,7 +205,7 @@ def run_batch(
                     if lost[ended.task.job.id] <= retries:
                         waiting.append(ended.task)
                         continue
-                    row = _given_up(out, ended, lost[ended.task.job.id])
+                    row = _abandoned(out, ended, lost[ended.task.job.id])
                 failed += row.error is not None  # pyright: ignore[reportUnnecessaryComparison]
                 done += 1
                 _settle(out, ended.task, row)
@@ -214,7 +216,7 @@ def run_batch(
     return Batch(out, jobs, rows, time.perf_counter() - began, cut and len(rows) < len(jobs))
 
 
-def _given_up(out: Path, ended: Ended, times: int) -> ResultRow:
+def _abandoned(out: Path, ended: Ended, times: int) -> ResultRow:
     why = ended.lost or "its worker left no result"
     row = row_of(ended.task.job, None, f"Given up after {times} attempt{'s' * (times > 1)}: {why}.")
     write_row(out, row)
@@ -222,7 +224,7 @@ def _given_up(out: Path, ended: Ended, times: int) -> ResultRow:
 
 
 def _settle(out: Path, task: Task, row: ResultRow) -> None:
-    """A log stays for a job that failed, and says why; for no other."""
+    """Keep the log of a failed job, with the reason at its end; delete every other log."""
     path = log_of(out, task)
     if row.error:
         with path.open("a", encoding="utf-8") as log:

@@ -1,4 +1,4 @@
-"""Jobs, carried out: ``python -m treeplex.runs.batch.worker`` reads them line by line, and ends when its input does."""
+"""A worker of a batch: ``python -m treeplex.runs.batch.worker`` runs one job per line of its input."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from treeplex.errors import TreeplexError
 from treeplex.files import BusyError
 from treeplex.system import COMMAND, Interrupted, answering
 
-PATIENCE: Final = 60.0  # seconds in which a worker of a driver that was killed must have given its folder up
+RELEASE_SECONDS: Final = 60.0  # seconds in which the worker of a killed driver must release its folder
 
 
 def work(fields: dict[str, Any], out: str, threads: int, checkpoint_seconds: float) -> bool:
-    """Carry out a job and leave its row; False if it was interrupted and would go on. Refusals are part of the row."""
+    """Run a job and write its row; return False if it was interrupted and can continue. Errors go into the row."""
     from treeplex.engines.open import CPU  # noqa: PLC0415
-    from treeplex.runs.asking import solving  # noqa: PLC0415 - takes a second or two
     from treeplex.runs.batch.jobs import BatchJob  # noqa: PLC0415
     from treeplex.runs.batch.results import RUNS, row_of, write_row  # noqa: PLC0415
+    from treeplex.runs.requests import solving  # noqa: PLC0415 - takes a second or two
     from treeplex.runs.solve import execute  # noqa: PLC0415
     from treeplex.runs.status import INTERRUPTED  # noqa: PLC0415
 
@@ -36,7 +36,7 @@ def work(fields: dict[str, Any], out: str, threads: int, checkpoint_seconds: flo
         "checkpoint_seconds": checkpoint_seconds,
         "picture": False,
     }
-    here["out"], until = folder / RUNS / job.id, time.monotonic() + PATIENCE
+    here["out"], until = folder / RUNS / job.id, time.monotonic() + RELEASE_SECONDS
     while True:
         try:
             run = execute(solving(job.source, fields.get("algorithm"), **job.options, **here))
@@ -56,22 +56,22 @@ def work(fields: dict[str, Any], out: str, threads: int, checkpoint_seconds: flo
 
 
 def main() -> None:
-    """In a process of its own: a line in, a job; a line out, whether it has ended. When its input ends, so does it."""
+    """Read a job per line, and reply with a line whether it has ended, until the input ends."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     COMMAND.take_over()
     reply = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever a library prints is for the log
+    os.dup2(2, 1)  # output of libraries goes to the log
     waiting: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
     busy = threading.Event()
     threading.Thread(target=_listen, args=(waiting, busy), daemon=True).start()
-    while (given := waiting.get()) is not None:
-        with (Path(given.pop("log"))).open("ab") as log:
+    while (message := waiting.get()) is not None:
+        with (Path(message.pop("log"))).open("ab") as log:
             os.dup2(log.fileno(), 2)
             os.dup2(2, 1)
         busy.set()
         try:
             with answering():
-                ended = work(**given)
+                ended = work(**message)
         except Interrupted:
             ended = False
         busy.clear()
@@ -80,7 +80,7 @@ def main() -> None:
 
 
 def _listen(waiting: queue.SimpleQueue[dict[str, Any] | None], busy: threading.Event) -> None:
-    """Take jobs; when the driver closes our input, or is gone, end as after Ctrl-C."""
+    """Queue jobs from stdin; if the driver closes it or is gone, stop as after Ctrl-C."""
     for line in sys.stdin:
         waiting.put(json.loads(line))
     waiting.put(None)

@@ -23,8 +23,8 @@ from treeplex.growth.options import Growth
 from treeplex.limits import Limits
 from treeplex.poker.sizes.problem import SizeOptions
 from treeplex.problems.growing import usual_algorithm
-from treeplex.runs.asking import DEFAULT_ALGORITHM, choosing_sizes, growing, solving
 from treeplex.runs.request import Request
+from treeplex.runs.requests import DEFAULT_ALGORITHM, choosing_sizes, growing, solving
 from treeplex.runs.schema import JOB, LIMITS, Field, Options, named
 from treeplex.runs.solve import checked
 from treeplex.web.directory import Directory

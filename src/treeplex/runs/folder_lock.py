@@ -1,4 +1,4 @@
-"""Whose folder it is: ours if it is new, empty, or says so in a file of ours; anything else is never touched."""
+"""Lock folders: one that is new, empty, or recorded as ours is used; any other is rejected and never touched."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from treeplex.files import is_ours, locked, parse_json, reason, remove_leftovers
 
 
 def folder_of(folder: object, name: str = "folder") -> Path:
-    """The path of a folder that a user named, or a refusal."""
+    """Return the path of a folder that a user named, or raise ``ParameterError``."""
     text = str(folder) if isinstance(folder, str | Path) else ""
     try:
         legal = bool(text) and b"\0" not in os.fsencode(text)
@@ -27,32 +27,32 @@ def folder_of(folder: object, name: str = "folder") -> Path:
 
 @contextmanager
 def claimed(folder: str | Path, records: tuple[str, ...], check: Callable[[Path], None]) -> Generator[Path]:
-    """A folder to write into, made if need be, and nobody else's while this lasts.
+    """Create a folder if needed, lock it against other processes, and yield its path.
 
-    ``records``: files of which one says what a folder in use is for. ``check`` is called if there is one, and refuses
-    the folder if it is for something else. A folder with other files and no record is refused, too.
+    ``records``: names of files that describe a folder in use. If one of them exists, ``check`` is called, and raises if
+    the folder is used for something else. A folder with other files and no record is rejected.
     """
     path = folder_of(folder)
-    with _saying(path):
-        _look(path, records, check)
+    with _write_errors(path):
+        _inspect(path, records, check)
         path.mkdir(parents=True, exist_ok=True)
     with locked(path):
-        with _saying(path):
-            _look(path, records, check)
+        with _write_errors(path):
+            _inspect(path, records, check)
             remove_leftovers(path)
         yield path
 
 
 @contextmanager
-def _saying(path: Path) -> Generator[None]:
+def _write_errors(path: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:
         raise ParameterError(f"The run folder {path} cannot be written: {reason(error)}; choose another.") from error
 
 
-def _look(path: Path, records: tuple[str, ...], check: Callable[[Path], None]) -> None:
-    """Refuse what is not ours; touches nothing."""
+def _inspect(path: Path, records: tuple[str, ...], check: Callable[[Path], None]) -> None:
+    """Raise ``ParameterError`` if the folder is not ours; write nothing."""
     if path.exists() and not path.is_dir():
         raise ParameterError(f"The run folder must be a folder, but {path} is a file; choose another.")
     if not path.is_dir() or all(is_ours(entry.name) for entry in path.iterdir()):
@@ -64,18 +64,18 @@ def _look(path: Path, records: tuple[str, ...], check: Callable[[Path], None]) -
 
 @contextmanager
 def claimed_for(folder: str | Path, kind: str, purpose: Mapping[str, Any]) -> Generator[Path]:
-    """A folder for something that is not one run, written down in ``KIND.json``; the same purpose may come back."""
+    """Lock a folder for something other than one run, recorded in ``KIND.json``; an equal purpose may reuse it."""
     name, fields = f"{kind}.json", {"format": f"treeplex-{kind}-1"} | dict(purpose)
 
     def check(path: Path) -> None:
         try:
-            found: Any = parse_json((path / name).read_text(encoding="utf-8"))
-            other = next((key for key in fields if found.get(key) != fields[key]), None)
+            recorded: Any = parse_json((path / name).read_text(encoding="utf-8"))
+            other = next((key for key in fields if recorded.get(key) != fields[key]), None)
         except (OSError, ValueError, AttributeError) as error:
             raise FormatError(f"not what treeplex writes ({error!s:.80}).", path=str(path / name)) from error
         if other is not None:
             raise ParameterError(
-                f"The folder {path} holds a {kind} with another {other} ({found.get(other)!r:.80}); choose another"
+                f"The folder {path} holds a {kind} with another {other} ({recorded.get(other)!r:.80}); choose another"
                 " folder."
             )
 
