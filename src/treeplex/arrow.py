@@ -80,9 +80,9 @@ def grouped(column: Texts) -> tuple[Texts, npt.NDArray[np.int32]]:
     return encoded.dictionary, encoded.indices.to_numpy()
 
 
-def found_at(wanted: Texts, within: Texts) -> npt.NDArray[np.int64]:
-    """Where each text of ``wanted`` first stands in ``within``; -1 where it does not."""
-    return pc.fill_null(pc.index_in(wanted, value_set=within), -1).to_numpy(zero_copy_only=False)
+def first_indices(sought: Texts, within: Texts) -> npt.NDArray[np.int64]:
+    """Where each text of ``sought`` first stands in ``within``; -1 where it does not."""
+    return pc.fill_null(pc.index_in(sought, value_set=within), -1).to_numpy(zero_copy_only=False)
 
 
 class Encoded(NamedTuple):

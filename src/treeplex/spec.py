@@ -65,10 +65,10 @@ def folded(name: str) -> str:
     return re.sub(r"[\s_-]+", "", name.casefold().replace("plus", "+"))
 
 
-def found(name: str, known: Iterable[str]) -> str | None:
+def match_name(name: str, known: Iterable[str]) -> str | None:
     """The known name that is meant, however it is spelt; None if there is none, or more than one.
 
-    >>> found("CFR_plus", ["cfr", "cfr+"])
+    >>> match_name("CFR_plus", ["cfr", "cfr+"])
     'cfr+'
     """
     names = list(known)

@@ -18,7 +18,7 @@ from typing import Any, Final
 SIGNALS: Final = tuple(
     signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if name in signal.Signals.__members__
 )
-PATIENCE: Final = 3  # signals after which a process ends even while it writes
+FORCED_AFTER: Final = 3  # signals after which a process ends even while it writes
 
 
 class Interrupted(BaseException):
@@ -104,7 +104,7 @@ class Command:
         stop = self._stop
         if stop is not None and stop.answerable and not stop.is_set():
             stop.set()
-        elif self._writing and len(self.received) < PATIENCE:
+        elif self._writing and len(self.received) < FORCED_AFTER:
             self._waiting = True
         else:
             self._leave(again=stop is not None and stop.answerable)

@@ -137,7 +137,7 @@ def test_piosolver_settings():
     assert spot.sizes["river"]["oop"] == {"bet": "33%, 75%", "raise": "60%"}
     assert spot.donk_sizes == {"turn": "40%", "river": ""}
     assert spot.force_allin_threshold == force_of_share(0.7, 60, 240)
-    assert (spot.line_sizes, found.told()) == ({}, ())
+    assert (spot.line_sizes, found.all_notes()) == ({}, ())
 
 
 def test_piosolver_lines():
@@ -149,7 +149,7 @@ def test_piosolver_lines():
         "check, bet 50, raise 170": "a",
         "bet 50": "a",
     }
-    assert found.told() == ("the file asks for an accuracy of 0.2%pot: give it as --exploitability 0.2%pot",)
+    assert found.all_notes() == ("the file asks for an accuracy of 0.2%pot: give it as --exploitability 0.2%pot",)
     assert dict(menus(found.spot))[0, 50] == [170]
 
 

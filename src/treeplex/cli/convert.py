@@ -38,7 +38,7 @@ def convert(
     if found.ranges is None and (not found.partial or FORMATS[to].write is not None):
         found = spot.completed(found)
     made = write(found, to)
-    notes = [*found.told(), *made.notes]
+    notes = [*found.all_notes(), *made.notes]
     if out is not None:
         replace_text(out, made.text)
     if as_json:

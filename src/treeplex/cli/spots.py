@@ -47,7 +47,7 @@ class SpotOptions:
     def read(self) -> Spot:
         """The spot; what an option says replaces what the file says, and nothing else. Notes go to stderr."""
         found = self.completed(Imported({}, partial=True) if self.spot is None else import_spot(self.spot))
-        say(*(f"note: {note}" for note in found.told()))
+        say(*(f"note: {note}" for note in found.all_notes()))
         return found.spot
 
     def completed(self, found: Imported) -> Imported:

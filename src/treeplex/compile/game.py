@@ -35,7 +35,7 @@ def operator_bytes(operator: Operator) -> int:
 Thing = TypeVar("Thing")
 
 
-class Kept(NamedTuple, Generic[Thing]):
+class Prebuilt(NamedTuple, Generic[Thing]):
     """What a game makes when asked, where it is made already."""
 
     thing: Thing

@@ -21,7 +21,7 @@ from treeplex.compile.blocks import (
     RankedRows,
 )
 from treeplex.compile.efg import to_efg
-from treeplex.compile.game import CompiledGame, Kept
+from treeplex.compile.game import CompiledGame, Prebuilt
 from treeplex.compile.history import HistoryTree
 from treeplex.compile.payoffs import Csr, Payoffs
 from treeplex.compile.treeplex import Labels, Treeplex
@@ -125,8 +125,8 @@ def _assemble(tensors: Tensors, about: dict[str, Any]) -> CompiledGame:
         nodes=tree.nodes,
         terminals=tree.terminals,
         largest_payoff=float(np.abs(tree.payoff).max(initial=0.0)),
-        make_tree=Kept(tree),
-        make_payoffs=Kept(payoffs),
+        make_tree=Prebuilt(tree),
+        make_payoffs=Prebuilt(payoffs),
         blocks=_blocks(about["blocks"], tensors),
         constant=float(about["constant"]),
         unit=unit,

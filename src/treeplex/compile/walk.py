@@ -14,7 +14,7 @@ import numpy as np
 from treeplex.arrays import Ints
 from treeplex.arrow import texts
 from treeplex.compile.endless import Watch
-from treeplex.compile.game import CompiledGame, Kept
+from treeplex.compile.game import CompiledGame, Prebuilt
 from treeplex.compile.history import MOST_NODES, HistoryTree
 from treeplex.compile.memory import require
 from treeplex.compile.payoffs import Payoffs, unit_of
@@ -141,8 +141,8 @@ def compile_walk(game: Game, report: Report | None = None) -> CompiledGame:
         nodes=tree.nodes,
         terminals=tree.terminals,
         largest_payoff=float(np.abs(tree.payoff).max()),
-        make_tree=Kept(tree),
-        make_payoffs=Kept(payoffs),
+        make_tree=Prebuilt(tree),
+        make_payoffs=Prebuilt(payoffs),
         constant=constant,
         unit=unit,
     )

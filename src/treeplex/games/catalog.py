@@ -19,7 +19,7 @@ from treeplex.games.princess_and_monster import PrincessAndMonster
 from treeplex.games.protocol import Game
 from treeplex.games.random_tree import RandomTree
 from treeplex.games.rhode_island import rhode_island
-from treeplex.spec import bind, folded, found, parse, unknown, usage
+from treeplex.spec import bind, folded, match_name, parse, unknown, usage
 
 
 class GameEntry(NamedTuple):
@@ -146,7 +146,7 @@ def make(spec: str) -> Game:
 def entry_of(spec: str) -> tuple[GameEntry, list[tuple[str, Any]]]:
     """The rule book that ``spec`` names, however it is spelt, and the parameters given."""
     name, values = parse(spec)
-    meant = found(name, CATALOG)
+    meant = match_name(name, CATALOG)
     if meant is not None:
         return CATALOG[meant], values
     alias = _ALIASES.get(folded(name))

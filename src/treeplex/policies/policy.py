@@ -125,7 +125,7 @@ class Policy:
         """
         probability = [strategy.probability.copy() for strategy in self.strategies]
         for key, actions in changes.items():
-            player, label = self._found(key)
+            player, label = self._locate(key)
             strategy, chosen = self.strategies[player], numbers_of(label, actions)
             infoset = strategy.index[label]
             legal = list(strategy.at(infoset))
@@ -146,7 +146,7 @@ class Policy:
         return Policy(self.game, (first, second))
 
     def __getitem__(self, key: Key) -> dict[str, float]:
-        player, label = self._found(key)
+        player, label = self._locate(key)
         return self.strategies[player].at(self.strategies[player].index[label])
 
     def get(self, key: Key, default: Any = None) -> Any:
@@ -168,7 +168,7 @@ class Policy:
     def __hash__(self) -> int:
         return hash(tuple(len(strategy.infosets) for strategy in self.strategies))
 
-    def _found(self, key: object) -> tuple[int, str]:
+    def _locate(self, key: object) -> tuple[int, str]:
         """Player and label of an infoset there is."""
         player, label = key_of(key)
         owners = [p for p in (0, 1) if player in (None, p) and label in self.strategies[p].index]
@@ -334,8 +334,8 @@ def _align(policy: Policy, game: CompiledGame, player: int) -> Floats:
             )
     wanted = Policy.of(game, (np.ones(game.treeplexes[0].sequences), np.ones(game.treeplexes[1].sequences)))
     target = wanted.strategies[player]
-    place = arrow.found_at(target.infosets, own.infosets)
-    where = arrow.found_at(
+    place = arrow.first_indices(target.infosets, own.infosets)
+    where = arrow.first_indices(
         pairs_of(place, target.first, target.actions), pairs_of(np.arange(len(own.infosets)), own.first, own.actions)
     )
     if (where < 0).any() or len(own.actions) != len(target.actions):

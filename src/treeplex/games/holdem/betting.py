@@ -12,7 +12,7 @@ from typing import Final
 
 from treeplex.errors import GameError, ParameterError, quoted
 from treeplex.games.holdem.classes import Classes, following
-from treeplex.games.holdem.money import told
+from treeplex.games.holdem.money import format_amount
 from treeplex.games.holdem.sizes import ALL_IN, CHIPS, EVERY, GEOMETRIC, MINIMUM, MULTIPLE, POT, Size
 from treeplex.games.holdem.spot import STREETS, Spot
 from treeplex.system import available
@@ -42,7 +42,7 @@ class Action:
     @property
     def name(self) -> str:
         """As people write it."""
-        return f"{self.kind} {told(self.amount)}" if self.amount else self.kind
+        return f"{self.kind} {format_amount(self.amount)}" if self.amount else self.kind
 
 
 @dataclass

@@ -90,10 +90,10 @@ def without_sizes(spot: Spot, root: BettingNode, sizes: Iterable[tuple[Line, Act
 
 def decision_at(root: BettingNode, line: Line) -> BettingNode:
     """The decision that a line leads to in a betting tree."""
-    return way_to(root, line)[-1]
+    return path_to(root, line)[-1]
 
 
-def way_to(root: BettingNode, line: Line) -> list[BettingNode]:
+def path_to(root: BettingNode, line: Line) -> list[BettingNode]:
     """The nodes from the root to that decision; cards that a line does not tell apart do not matter."""
     way = [root]
     for action in line:

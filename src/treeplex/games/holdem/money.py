@@ -53,13 +53,13 @@ def whole_chips(name: str, amount: float, chip: float, low: int, high: int) -> i
     chips = exact(amount) / exact(chip)
     if chips.denominator != 1:
         smaller = _decimals(amount)
-        fix = f"; give a smaller chip, such as {told(smaller)}" if smaller >= SMALLEST_CHIP else ""
+        fix = f"; give a smaller chip, such as {format_amount(smaller)}" if smaller >= SMALLEST_CHIP else ""
         raise ParameterError(
-            f"The '{name}' parameter must be a multiple of the chip of {told(chip)}, got {amount!r}{fix}."
+            f"The '{name}' parameter must be a multiple of the chip of {format_amount(chip)}, got {amount!r}{fix}."
         )
     if not low <= chips <= high:
         raise ParameterError(
-            f"The '{name}' parameter must be from {low} to {high:,} chips of {told(chip)}, got {amount!r}."
+            f"The '{name}' parameter must be from {low} to {high:,} chips of {format_amount(chip)}, got {amount!r}."
         )
     return int(chips)
 
@@ -75,10 +75,10 @@ def times(chips: int, chip: float) -> float:
     return int(amount) if amount.denominator == 1 else float(amount)
 
 
-def told(amount: float) -> str:
+def format_amount(amount: float) -> str:
     """An amount as people write it.
 
-    >>> told(5.5), told(330), told(1e-05)
+    >>> format_amount(5.5), format_amount(330), format_amount(1e-05)
     ('5.5', '330', '0.00001')
     """
     return format(Decimal(repr(amount)), "f")

@@ -19,8 +19,8 @@ def read_spot(path: str | Path) -> Spot:
     What a file says and a spot cannot hold is told as a warning.
     """
     found = import_spot(path)
-    if found.told():
-        warnings.warn(f"{Path(str(path)).name}: {'; '.join(found.told())}", FormatNote, stacklevel=3)
+    if found.all_notes():
+        warnings.warn(f"{Path(str(path)).name}: {'; '.join(found.all_notes())}", FormatNote, stacklevel=3)
     return make_spot(found.fields, f"The spot in {quoted(str(path))}")
 
 

@@ -12,7 +12,7 @@ from treeplex.errors import ParameterError, quoted
 from treeplex.games.holdem.betting import CHANCE, DECISION, FOLD, Action, BettingNode
 from treeplex.games.holdem.cards import CARDS, card_name
 from treeplex.games.holdem.formats.floats import ORDER
-from treeplex.games.holdem.money import told
+from treeplex.games.holdem.money import format_amount
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.poker.views.equity import chance_of, met
 from treeplex.poker.views.lines import Position, follow
@@ -32,7 +32,7 @@ class NodeReader:
         """Name, kind, board, what both have put in and the pot at the start, children, flags: one line each."""
         place = self._place(name)
         kind = "ROOT" if name == ROOT else _kind(place.node)
-        put_in = " ".join(told(amount) for amount in (*self._put_in(place), self.game.spot.pot))
+        put_in = " ".join(format_amount(amount) for amount in (*self._put_in(place), self.game.spot.pot))
         board = " ".join(card_name(card) for card in place.cards)
         return [name, kind, board, put_in, f"{len(self._children(name, place))} children", "flags:"]
 
@@ -109,7 +109,7 @@ class NodeReader:
     def _word(self, action: Action, before: float) -> str:
         if not action.amount:
             return "f" if action.kind == "fold" else "c"
-        return f"b{told(self.game.spot.rounded(before + action.amount))}"
+        return f"b{format_amount(self.game.spot.rounded(before + action.amount))}"
 
 
 def numbers(values: Floats) -> str:

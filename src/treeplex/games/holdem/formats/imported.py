@@ -29,7 +29,7 @@ class Imported:
         """The spot, if the file has all of it."""
         return make_spot(self.fields)
 
-    def told(self) -> tuple[str, ...]:
+    def all_notes(self) -> tuple[str, ...]:
         """The notes, and the accuracy that was asked for."""
         goal = f"the file asks for an accuracy of {self.target}: give it as --exploitability {self.target}"
         return (*self.notes, goal) if self.target else self.notes

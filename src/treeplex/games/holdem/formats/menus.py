@@ -21,7 +21,7 @@ from treeplex.games.holdem.betting import (
     start,
 )
 from treeplex.games.holdem.grown import Line, line_text
-from treeplex.games.holdem.money import told
+from treeplex.games.holdem.money import format_amount
 from treeplex.games.holdem.sizes import CHIPS, Size
 from treeplex.games.holdem.spot import Spot
 
@@ -134,5 +134,5 @@ def _texts(spot: Spot, step: MenuNode, amounts: list[int]) -> str:
     """Sizes that come to these amounts: chips on top of what is faced, or all-in."""
     most = most_of(step.node, step.moment)
     return ", ".join(
-        "a" if amount == most else f"{told(spot.amount(int(amount - step.node.faced)))}c" for amount in amounts
+        "a" if amount == most else f"{format_amount(spot.amount(int(amount - step.node.faced)))}c" for amount in amounts
     )

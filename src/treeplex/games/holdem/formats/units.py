@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from treeplex.arrays import Floats
-from treeplex.games.holdem.money import ratio, told
+from treeplex.games.holdem.money import format_amount, ratio
 from treeplex.games.holdem.ranges import format_range, parse_range
 from treeplex.games.holdem.spot import Spot
 
@@ -36,7 +36,9 @@ def in_chips(spot: Spot) -> tuple[Spot, tuple[str, ...]]:
         line_sizes={_AMOUNT.sub(chips, line): text for line, text in counted(spot.line_sizes).items()},
         rake_cap=None if spot.rake_cap is None else ratio(spot.rake_cap, spot.chip),
     )
-    return whole, (f"amounts are counted in chips of {told(spot.chip)}: the pot of {told(spot.pot)} is {whole.pot}",)
+    return whole, (
+        f"amounts are counted in chips of {format_amount(spot.chip)}: the pot of {format_amount(spot.pot)} is {whole.pot}",
+    )
 
 
 def range_weights(spot: Spot, player: int) -> Floats:
