@@ -1,4 +1,4 @@
-"""treeplex finds Nash equilibria of two-player zero-sum games of imperfect information, with proof of their accuracy.
+"""treeplex finds Nash equilibria of two-player zero-sum games of imperfect information, and proves how close it is.
 
 >>> import treeplex as tp
 >>> solution = tp.solve("kuhn", "cfr+", nash_conv=1e-3)

@@ -52,7 +52,7 @@ def bind(kind: str, name: str, build: Callable[..., Any], values: list[tuple[str
             has = f"the parameters {usage(name, build)}" if legal else "no parameters"
             raise ParameterError(f"The {kind} '{name}' has {has}, got {received}.")
         if parameter in named:
-            raise ParameterError(f"The parameter '{parameter}' of '{name}' is set twice.")
+            raise ParameterError(f"The parameter '{parameter}' of '{name}' is given twice.")
         named[parameter] = value
     missing = [key for key, default in legal.items() if default is ... and key not in named]
     if missing:
