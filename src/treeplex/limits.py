@@ -86,7 +86,7 @@ def nash_conv_of(exploitability: float | str, pot: float | None = None, big_blin
     amount, unit = float(match[1]), (match[2] or "").lower()
     if unit.startswith("%"):
         if pot is None:
-            raise ParameterError("The 'exploitability' parameter in percent of the pot needs a hold'em spot.")
+            raise ParameterError("The 'exploitability' parameter in per cent of the pot needs a hold'em spot.")
         amount *= pot / 100.0
     elif unit == "mbb":
         if big_blind is None or not big_blind > 0.0:

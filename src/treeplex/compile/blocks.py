@@ -253,7 +253,7 @@ def expand(operator: DealtOperator) -> Payoffs:
 
 
 def class_table(side: ClassRows, board: int, showdown: int) -> Floats:
-    """[opponent's classes, own classes] number of possible pairs of cards, at a showdown with the sign of the winner."""
+    """[opponent's classes, own classes] number of possible pairs of cards, at a showdown with the winner's sign."""
     own = slice(side.classes[board], side.classes[board + 1])
     copies, strength = side.copies[own], side.below[own]
     table = np.outer(copies, copies) - np.diag(copies)

@@ -21,7 +21,7 @@ def compile_game(game: Game, report: Callable[[int], None] | None = None) -> Com
     """
     players = getattr(game, "players", 2)
     if players != 2:
-        raise GameError(f"{getattr(game, 'name', 'The game')} has {players} players; treeplex solves two-player games.")
+        raise GameError(f"{getattr(game, 'name', 'The game')} has {players} players; treeplex solves games of two.")
     if isinstance(game, FoldedGame):
         return compile_folded(game)
     if isinstance(game, DealtGame):

@@ -17,6 +17,6 @@ def require(name: str, nodes: int, per_node: int, what: str) -> None:
         count = f"{nodes:,}" if nodes < 10**15 else f"about 10^{len(str(nodes)) - 1}"
         amount = f"{need / GIB:,.1f} GiB" if need < 10**6 * GIB else "far more memory than there is"
         raise GameError(
-            f"{name} has {what} {count} nodes and would need {amount} to compile, but only"
+            f"{name} has {what} {count} nodes and would take {amount} to compile, but only"
             f" {free / GIB:,.1f} GiB are free; choose smaller parameters or free some memory."
         )

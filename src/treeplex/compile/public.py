@@ -132,12 +132,12 @@ def _moves(rules: DealtRules, state: Public) -> list[tuple[str, Public]]:
             return []
         if mover not in (0, 1, CHANCE):
             raise GameError(
-                f"{rules.name} returns mover {mover} at {place()}; it must be 0, 1, CHANCE or TERMINAL, since treeplex"
-                " solves two-player games."
+                f"{rules.name} says mover {mover} at {place()}; treeplex solves games of two players: 0, 1, CHANCE or"
+                " TERMINAL."
             )
         actions = checked_actions(rules.name, rules.actions(state), place)
         if not actions or len(set(actions)) != len(actions):
-            raise GameError(f"{rules.name} must have actions at {place()}, with distinct labels.")
+            raise GameError(f"{rules.name} must have actions at {place()}, with labels that differ.")
         return [(action, rules.next(state, action)) for action in actions]
     except GameError:
         raise

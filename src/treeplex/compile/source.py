@@ -56,6 +56,6 @@ def rules_of(source: object) -> Game:
         check_dealt(source.rules)
     if isinstance(source, type) or not isinstance(source, Game):
         needs = ", ".join(name for name in METHODS if not hasattr(source, name))
-        lack = f"lacks {needs}" if needs else "is a class; create an object of it first"
+        lack = f"lacks {needs}" if needs else "is a class: make an object of it first"
         raise ParameterError(f"A game must be a name, a file, or have all methods of Game; {quoted(source)} {lack}.")
     return source

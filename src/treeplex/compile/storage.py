@@ -103,7 +103,7 @@ def load(path: str | Path) -> CompiledGame:
     except (OSError, ArrowError, LookupError, ValueError, TypeError, ArithmeticError, RecursionError) as error:
         reason = " ".join(str(error).split())
         raise FormatError(
-            f"not a complete compiled game of treeplex ({reason}); compile it again.", path=str(path)
+            f"not a whole compiled game of treeplex ({reason}); compile it again.", path=str(path)
         ) from error
     return game
 
