@@ -36,7 +36,7 @@ class Watch:
     def __init__(self, name: str) -> None:
         self.name, self.before = name, used()
 
-    def glance(self, nodes: int, depth: Callable[[], int]) -> None:
+    def check_memory(self, nodes: int, depth: Callable[[], int]) -> None:
         """Raise GameError if memory grows much faster than the number of histories, deep down a line of play."""
         grown = used() - self.before
         if grown > ALLOWANCE + BYTES_PER_HISTORY * nodes and (moves := depth()) > DEEP:
@@ -45,7 +45,7 @@ class Watch:
                 f" after {moves:,} moves; {_FIX}"
             )
 
-    def look(self, depth: int, history: History, deepest: int = DEEPEST) -> None:
+    def check_line(self, depth: int, history: History, deepest: int = DEEPEST) -> None:
         """Raise GameError for an endless line of play, or one whose histories grow too long."""
         if depth > deepest or depth * weight(history) > LONGEST_LINE:
             raise GameError(f"{self.name} has a line of play that goes on after {depth:,} moves; {_FIX}")

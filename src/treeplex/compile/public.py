@@ -23,7 +23,7 @@ from treeplex.games.returned import Place, checked_actions, checked_mover, check
 BYTES_PER_PUBLIC_NODE = 300  # measured peak while assembling, with all shared subtrees
 
 DEEPEST = 5_000  # largest number of public moves of one line of play
-LOOK_EVERY = 1 << 10  # public states between two checks of the length of a line
+CHECK_EVERY = 1 << 10  # public states between two checks of the length of a line
 
 BYTES_PER_HAND = 120  # and per public node: memory for numbering its infosets
 
@@ -115,7 +115,7 @@ def _states(rules: DealtRules) -> tuple[dict[Public, list[tuple[str, Public]]], 
             children[state] = _moves(rules, state)
             stack.append((state, True))
             stack.extend((child, False) for _, child in children[state])
-            if len(children) % LOOK_EVERY == 0 and sum(entered for _, entered in stack) > DEEPEST:
+            if len(children) % CHECK_EVERY == 0 and sum(entered for _, entered in stack) > DEEPEST:
                 raise GameError(
                     f"{rules.name} has a line of play that goes on after {DEEPEST:,} public moves; end every line with"
                     " TERMINAL."
