@@ -167,7 +167,7 @@ def test_settings_and_lines_of_one_file(tmp_path):
 
 def test_lines_that_leave_out_a_check_are_told():
     found = imported(sample("pio_lines").replace("add_line 0 50 170 300\nadd_line 0 100\n", ""), "x.txt")
-    assert "read as possible" in found.notes[0]
+    assert "assumed to be possible" in found.notes[0]
 
 
 SETTINGS = "#AllinThreshold#100\n#MinimumBetsize#0\n"
