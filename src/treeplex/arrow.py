@@ -32,7 +32,7 @@ Types = Mapping[str, pa.DataType]
 ArrowError = pa.ArrowException
 
 LARGEST_ROWS = 2**28
-"""Largest number of rows of a table whose size is not known from elsewhere."""
+"""Largest number of rows of a table if the caller does not know its size."""
 
 LARGEST_TEXT = 2**31
 """Largest number of bytes of one column of text."""

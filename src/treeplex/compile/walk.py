@@ -243,7 +243,7 @@ def _refuse_mover(walk: WalkArrays, mover: int, node: int) -> None:
 
 
 def _check_size(game: Game, walk: WalkArrays, node: int, history: History, watch: Watch, report: Report | None) -> None:
-    """From time to time, raise GameError if the game is too large or endless."""
+    """Check from time to time that the game is neither too large nor endless; raise GameError if it is."""
     watch.check_memory(node, partial(walk.depth, node))
     if (node + 1) & node == 0 or node % CHECK_EVERY == CHECK_EVERY - 1:
         watch.check_line(walk.depth(node), history)

@@ -80,7 +80,7 @@ class OneCard:
     ranking: Ranking = staticmethod(pairs)
 
     def hands(self) -> tuple[Sequence[str], Sequence[str]]:
-        """Return the cards, since each player holds one."""
+        """Return the cards as hands, since each player has one."""
         return self._labels, self._labels
 
     def deal(self) -> Floats:

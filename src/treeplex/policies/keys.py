@@ -13,7 +13,7 @@ Key = str | tuple[int, str]
 
 
 def owner_of(key: object, game: CompiledGame | None) -> tuple[int, str]:
-    """Return player and label of a key; the game tells whose label it is."""
+    """Return player and label of a key; the game determines the player of a label without one."""
     player, label = key_of(key)
     if player is not None:
         return player, label

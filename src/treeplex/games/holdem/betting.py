@@ -291,7 +291,7 @@ def _amount(spot: Spot, size: Size, state: BettingState, bet: float, pot: float,
 
 
 def _merged(amounts: list[float], pot: float, bet: float, threshold: float) -> list[float]:
-    """From the largest X down, drop every Y with (1 + X) / (1 + Y) < 1 + threshold, both as fractions of the pot."""
+    """Drop, from the largest X down, every Y with (1 + X) / (1 + Y) < 1 + threshold, both as fractions of the pot."""
     remaining: list[float] = []
     for amount in reversed(amounts):
         fraction = (amount - bet) / pot

@@ -41,7 +41,7 @@ REFUSED: Final = (
 SETTINGS: Final = ("AllinThreshold", "AddAllinOnlyIfLessThanThisTimesThePot", "MinimumBetsize")
 RAKE: Final = ("Rake.Enabled", "Rake.Fraction", "Rake.Cap")
 IDLE: Final = ("TreeBuilding", "Cap", "CapMode", "UnifiedBetAfterRaise", "UnifiedRaiseAfterRaise", "ICM.Stacks")
-"""Settings without an effect of their own."""
+"""Settings that have no effect by themselves."""
 
 CONFIG: Final = {
     f"{street.capitalize()}Config{suffix}.{key}": (street, player, key)
