@@ -143,7 +143,7 @@ def locked(folder: Path) -> Generator[None]:
     """Lock a folder, so that only this process writes to it; raise BusyError if another process has the lock.
 
     The operating system releases the lock when the process ends, so the lock file of a killed process does no harm.
-    File systems without locks are not locked.
+    On file systems without locks, nothing is locked.
     """
     try:
         handle = _lock(folder)

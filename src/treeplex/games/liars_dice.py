@@ -52,8 +52,8 @@ class LiarsDice:
         integer("sides", self.sides, 1, 100)
         if 2 * self.dice * self.sides > MOST_BIDS:
             raise GameError(
-                f"dice={self.dice} and sides={self.sides} make {2 * self.dice * self.sides} bids and so a tree of 2 to"
-                f" that power nodes; at most {MOST_BIDS} bids are possible."
+                f"dice={self.dice} and sides={self.sides} make {2 * self.dice * self.sides} bids, and the tree grows as"
+                f" 2 to that power; at most {MOST_BIDS} bids are possible."
             )
 
     @property

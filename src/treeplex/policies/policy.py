@@ -333,11 +333,11 @@ def _align(policy: Policy, game: CompiledGame, player: int) -> Floats:
         return own.probability
     theirs = set(own.index)
     ours = game.infoset_index[player]
-    for some, index, missing in ((ours, "policy", set(ours) - theirs), (theirs, "game", theirs - set(ours))):
+    for some, absent_from, missing in ((ours, "policy", set(ours) - theirs), (theirs, "game", theirs - set(ours))):
         if missing:
             raise ParameterError(
                 f"The policy is not one for {game.name}: {len(missing)} of {len(some)} infosets of player {player} are"
-                f" not in the {index}, such as {quoted(min(missing))}."
+                f" not in the {absent_from}, such as {quoted(min(missing))}."
             )
     uniform_target = Policy.of(game, (np.ones(game.treeplexes[0].sequences), np.ones(game.treeplexes[1].sequences)))
     target = uniform_target.strategies[player]

@@ -86,7 +86,7 @@ def betting_tree(spot: Spot, most: float = math.inf) -> BettingNode:
         nodes += 1
         if nodes + len(waiting) > most:
             raise GameError(
-                f"The betting of this spot has more than {most:,.0f} nodes, which is too much here; choose fewer or"
+                f"The betting of this spot has more than {most:,.0f} nodes, which is too many here; choose fewer or"
                 " larger bet sizes."
             )
         node, state = waiting.pop()

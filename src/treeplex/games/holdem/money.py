@@ -45,7 +45,7 @@ def percent_of_pot(what: str, text: str) -> float:
     try:
         return float(number)
     except ValueError:
-        raise ParameterError(f"The {what} must be such as 0.1%pot, got {text!r:.80}.") from None
+        raise ParameterError(f"The {what} must be a percentage such as 0.1%pot, got {text!r:.80}.") from None
 
 
 def whole_chips(name: str, amount: float, chip: float, low: int, high: int) -> int:

@@ -103,8 +103,8 @@ def _parts(text: str, name: str) -> Iterator[tuple[str, float]]:
 
 def _brackets(tag: str, name: str) -> ParameterError:
     return ParameterError(
-        f"Brackets in '{name}' enclose hands and their weight in per cent, and are closed again, such as"
-        f" [50]AA,KK[/50]; got {quoted(tag)} alone or in another."
+        f"Brackets in '{name}' must be pairs around hands, with their weight in per cent and without nesting, such as"
+        f" [50]AA,KK[/50]; got {quoted(tag)}."
     )
 
 
@@ -146,7 +146,9 @@ def _hands(part: str, name: str) -> Iterator[int]:
 def _best(percent: float, part: str, name: str) -> Iterator[int]:
     """Yield the hands of whole classes, best first, until they are at least ``percent`` per cent of all hands."""
     if not 0.0 < percent <= 100.0:
-        raise ParameterError(f"A share of all hands in '{name}' must be above 0% and at most 100%, got {quoted(part)}.")
+        raise ParameterError(
+            f"A percentage of all hands in '{name}' must be above 0% and at most 100%, got {quoted(part)}."
+        )
     count = 0
     for best in ORDER:
         if 100.0 * count >= percent * HANDS:
@@ -176,7 +178,7 @@ def _classes(part: str, name: str) -> Iterator[Class]:
     first, dash, last = part.partition("-")
     if dash and (not first or first.endswith("+")):
         raise ParameterError(
-            f"A dash in '{name}' joins two hands; to take hands out write !{last[:8]}, got {quoted(part)}."
+            f"A dash in '{name}' joins two hands; to remove hands write !{last[:8]}, got {quoted(part)}."
         )
     plus = first.endswith("+")
     high, low, kind = _class(first[:-1] if plus else first, part, name)

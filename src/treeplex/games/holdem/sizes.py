@@ -82,7 +82,7 @@ def parse_candidates(text: object, name: str, *, raises: bool) -> tuple[Size, ..
         else:
             candidates += parse_sizes(part, name, raises=raises)
     if not candidates:
-        raise ParameterError(f'The \'{name}\' candidates name no size; write such as "33%, 75%, a" or "every".')
+        raise ParameterError(f'The \'{name}\' candidates name no size; write for example "33%, 75%, a" or "every".')
     return tuple(dict.fromkeys(candidates))
 
 

@@ -129,8 +129,8 @@ class Spot:
             self._set("rake_cap", float(real("rake_cap", self.rake_cap)))
         if self.rake_cap == 0.0 and self.rake_rate > 0.0:
             raise ParameterError(
-                f"The 'rake_cap' parameter must be above 0 with a rake_rate of {self.rake_rate:g}, got 0, which is no"
-                " rake; leave it out for a rake without a cap, or set rake_rate to 0."
+                f"The 'rake_cap' parameter must be above 0 with a rake_rate of {self.rake_rate:g}, got 0, which means"
+                " no rake; leave it out for a rake without a cap, or set rake_rate to 0."
             )
         if self.rake_cap == 0.0:
             self._set(

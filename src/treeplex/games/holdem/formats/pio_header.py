@@ -149,7 +149,7 @@ class Header:
                 " raises nor goes all-in"
             )
         if least:
-            self.notes.append(f"bets below the #MinimumBetsize# of {least:g} are brought up to it")
+            self.notes.append(f"bets below the #MinimumBetsize# of {least:g} are raised to it")
         sized = usual(spot)
 
         def menu(step: MenuNode) -> list[int]:
