@@ -1,4 +1,4 @@
-"""``python -m treeplex``: the same as the ``treeplex`` command."""
+"""Run the ``treeplex`` command as ``python -m treeplex``."""
 
 from treeplex.cli.entry import main
 

@@ -1,4 +1,4 @@
-"""Names for the array types used all over, and the alphabet of their shapes.
+"""Array types that the whole package uses, and the letters of their shapes.
 
 ``N`` nodes (histories), ``I`` infosets, ``S`` sequences, ``Z`` terminals, ``H`` hands, ``A`` actions,
 ``P`` public nodes, ``D`` deals.
@@ -23,19 +23,19 @@ Array = TypeVar("Array", bound=npt.NDArray[np.generic])
 
 
 def frozen(array: Array) -> Array:
-    """The same array, made read-only."""
+    """Make an array read-only, in place, and return it."""
     array.flags.writeable = False
     return array
 
 
 def pair(both: Iterable[Thing]) -> tuple[Thing, Thing]:
-    """Two things, one of each player, as a tuple of two."""
+    """Return two things, one per player, as a tuple of two."""
     first, second = both
     return first, second
 
 
 def aligned(count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Zeros that start where a vector of the processor does, and share no pair of cache lines with other arrays."""
+    """Zeros aligned to the processor's vectors, which share no pair of cache lines with other arrays."""
     size, line = count * np.dtype(dtype).itemsize, 8 * LINE
     raw = np.zeros(size + 2 * line, dtype=np.uint8)
     first = -raw.ctypes.data % line

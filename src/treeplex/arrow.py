@@ -1,7 +1,7 @@
-"""The few Arrow operations treeplex uses, with types: columns of text, and tables on disk.
+"""Typed wrappers of the few Arrow operations that treeplex uses: columns of text, and tables on disk.
 
-Labels are kept in Arrow arrays: millions of them without millions of Python strings. pyarrow's own type stubs leave
-much unknown; that stays in this file.
+Labels are stored in Arrow arrays, so that millions of them do not become millions of Python strings. The type stubs
+of pyarrow leave much unknown, and only this file has to deal with that.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -32,57 +32,57 @@ Types = Mapping[str, pa.DataType]
 ArrowError = pa.ArrowException
 
 LARGEST_ROWS = 2**28
-"""Of a table whose size nothing else tells."""
+"""Largest number of rows of a table if the caller does not know its size."""
 
 LARGEST_TEXT = 2**31
-"""Bytes of one column of text."""
+"""Largest number of bytes of one column of text."""
 
 LEAST_ROWS, ROWS_PER_BYTE = 2**16, 64
-"""Of a file of so many bytes: half a row for each is usual, since labels differ."""
+"""Rows that a file of any size may have, and rows per byte of a larger one. Half a row per byte is usual."""
 
 BATCH = 2**16
-"""Rows that are unpacked at a time."""
+"""Number of rows unpacked at a time."""
 
 
 def texts(values: Iterable[str]) -> Texts:
-    """A column of text."""
+    """Build a column of text."""
     return pa.array(list(values), type=pa.string())
 
 
 def unpacked(column: Texts) -> list[str]:
-    """The texts as Python strings."""
+    """Return the texts as Python strings."""
     return column.to_pylist()
 
 
 def take(column: Texts, indices: Indices) -> Texts:
-    """column[indices]."""
+    """Return the texts at ``indices``."""
     return column.take(pa.array(indices))
 
 
 def numerals(numbers: Indices) -> Texts:
-    """Whole numbers as text."""
+    """Convert whole numbers to text."""
     return pa.array(numbers).cast(pa.string())
 
 
 def joined(left: Texts, right: Texts, separator: str = "") -> Texts:
-    """Each text of ``left`` before the one of ``right`` in the same place."""
+    """Concatenate the texts of ``left`` and ``right`` pair by pair."""
     return pc.binary_join_element_wise(left, right, separator)
 
 
 def stacked(columns: Sequence[Texts]) -> Texts:
-    """One column after the other."""
+    """Concatenate columns, one after the other."""
     return pa.concat_arrays(list(columns))
 
 
 def grouped(column: Texts) -> tuple[Texts, npt.NDArray[np.int32]]:
-    """The distinct texts in order of first appearance, and for each place the number of its text."""
+    """The distinct texts in order of first appearance, and for each row the number of its text."""
     encoded = column.dictionary_encode()
     return encoded.dictionary, encoded.indices.to_numpy()
 
 
-def found_at(wanted: Texts, within: Texts) -> npt.NDArray[np.int64]:
-    """Where each text of ``wanted`` first stands in ``within``; -1 where it does not."""
-    return pc.fill_null(pc.index_in(wanted, value_set=within), -1).to_numpy(zero_copy_only=False)
+def first_indices(sought: Texts, within: Texts) -> npt.NDArray[np.int64]:
+    """Index in ``within`` of the first occurrence of each text of ``sought``; -1 if there is none."""
+    return pc.fill_null(pc.index_in(sought, value_set=within), -1).to_numpy(zero_copy_only=False)
 
 
 class Encoded(NamedTuple):
@@ -93,7 +93,7 @@ class Encoded(NamedTuple):
 
 
 def encode(column: Texts) -> Encoded:
-    """Offsets and bytes of a column of text."""
+    """Return the offsets and bytes of a column of text."""
     _, offsets, data = column.buffers()
     if len(column) == 0 or offsets is None:
         return Encoded(np.zeros(1, dtype=np.int32), np.empty(0, dtype=np.uint8))
@@ -103,7 +103,7 @@ def encode(column: Texts) -> Encoded:
 
 
 def decode(offsets: Ints, text: npt.NDArray[np.uint8]) -> Texts:
-    """The column with these offsets and bytes; refuses (ValueError) what is not one."""
+    """Return the column with these offsets and bytes; raise ValueError if they are not one."""
     inside = len(offsets) > 0 and offsets.dtype == np.int32 and offsets[0] == 0 and offsets[-1] == len(text)
     if not inside or np.any(np.diff(offsets) < 0):
         raise ValueError("offsets of labels do not fit their text")
@@ -115,7 +115,7 @@ def decode(offsets: Ints, text: npt.NDArray[np.uint8]) -> Texts:
 
 
 def table(columns: dict[str, Any], types: Types, about: dict[str, str] | None = None) -> Table:
-    """A table with these columns, of ``types`` where these are named, and a few words about it."""
+    """Build a table of columns, cast to ``types`` where these name them, with the metadata ``about``."""
     arrays = [
         column if isinstance(column, pa.Array) else pa.array(column, type=types.get(name))
         for name, column in columns.items()
@@ -136,55 +136,59 @@ def _types(kind: type[NamedTuple]) -> dict[str, pa.DataType]:
 
 
 def text_bytes(column: Texts) -> int:
-    """Memory the column holds."""
+    """Bytes of memory that the column uses."""
     return column.nbytes
 
 
 def text_column(source: Table, name: str) -> Texts:
-    """A column of text, in one piece."""
+    """Return a column of text as one array."""
     return pa.concat_arrays(source[name].chunks) if source[name].num_chunks else texts([])
 
 
 def numbers(source: Table, name: str) -> npt.NDArray[Any]:
-    """A column of numbers."""
+    """Return a column of numbers."""
     return source[name].to_numpy()
 
 
 def rows(source: Table) -> list[dict[str, Any]]:
-    """The rows as dictionaries."""
+    """Return the rows as dictionaries."""
     return source.to_pylist()
 
 
 def write_parquet(source: Table, path: Path) -> None:
-    """Write a whole file, or none."""
+    """Write a table to a file, either completely or not at all."""
     with replacing(path) as temporary:
         pq.write_table(source, temporary, compression="zstd")
 
 
 def read_row(path: Path, kind: type[NamedTuple]) -> dict[str, Any]:
-    """The row of a file that ``records`` made of one record, as a dictionary; ValueError if it is another file."""
-    (found,) = _read(path, _types(kind), 1).to_pylist()
-    return found
+    """Read the single row of a file written from one of ``records``, as a dictionary.
+
+    Raises ValueError if the file is not one of these.
+    """
+    (row,) = _read(path, _types(kind), 1).to_pylist()
+    return row
 
 
 def read_parquet(path: Path, types: Types, most: int | None = None) -> Table:
-    """The columns named in ``types``, cast to them; ValueError if one is missing or has empty cells.
+    """Read the columns named in ``types``, cast to them; raise ValueError if one is missing or has empty cells.
 
-    Nothing is unpacked that has more than ``most`` rows (if nobody knows: ``ROWS_PER_BYTE`` for each byte of the file),
-    or text of more than ``LARGEST_TEXT`` bytes: a small file may say that one long text stands in it a billion times.
+    A file is rejected before it is unpacked if it has more than ``most`` rows (by default ``ROWS_PER_BYTE`` per byte of
+    the file), or text of more than ``LARGEST_TEXT`` bytes. A small file may claim a billion copies of one long text.
     """
     whole = _read(path, types, most)
     source = whole.cast(pa.schema(list(types.items()))).replace_schema_metadata(whole.schema.metadata)
-    source.validate(full=True)  # texts may be no UTF-8
+    source.validate(full=True)  # texts may not be UTF-8
     if any(column.null_count for column in source.columns):
         raise ValueError("some cells are empty")
     return source
 
 
 def _read(path: Path, types: Types, most: int | None) -> Table:
-    """These columns, a batch at a time and no more of them than the head says; texts as they are stored, each once.
+    """Read these columns batch by batch, at most as many rows as the header states.
 
-    Only what is safe is asked of the head: of a damaged one, details of columns may end the interpreter.
+    Texts stay dictionary-encoded, each stored once. Only safe fields of the header are read: in a damaged file, reading
+    the details of columns may crash the interpreter.
     """
     with pq.ParquetFile(path) as file:
         _refuse_types(file.schema_arrow, types)
@@ -195,14 +199,14 @@ def _read(path: Path, types: Types, most: int | None) -> Table:
         rows = head.num_rows
         limit = most if most is not None else min(LARGEST_ROWS, max(LEAST_ROWS, ROWS_PER_BYTE * path.stat().st_size))
         if not 0 <= rows <= limit or sum(group.num_rows for group in groups) != rows:
-            raise ValueError(f"it has {rows:,} rows, at most {limit:,} are possible")
+            raise ValueError(f"it has {rows:,} rows, but at most {limit:,} are possible")
         if any(not 0 <= group.total_byte_size <= LARGEST_TEXT for group in groups):
             raise ValueError("it would take more than 2 GiB")
         batches, read, text = list[Any](), 0, 0
         for batch in file.iter_batches(BATCH, columns=list(types), use_threads=False):
             read, text = read + batch.num_rows, text + max((_length(batch.column(name)) for name in named), default=0)
             if read > rows:
-                raise ValueError(f"it has more rows than the {rows:,} it says")
+                raise ValueError(f"it has more rows than the {rows:,} that its header states")
             if text > LARGEST_TEXT:
                 raise ValueError("its labels would take more than 2 GiB")
             batches.append(batch)
@@ -210,19 +214,19 @@ def _read(path: Path, types: Types, most: int | None) -> Table:
 
 
 def _refuse_types(schema: pa.Schema, types: Types) -> None:
-    """ValueError unless every column is there once, with texts or numbers as it should."""
+    """Raise ValueError unless every column exists exactly once and holds texts or numbers as required."""
     for name, kind in types.items():
         if schema.names.count(name) != 1:
             raise ValueError(f"it has no column '{name}'" if name not in schema.names else f"it has two '{name}'")
-        found = schema.field(name).type
-        text = any(is_text(found) for is_text in (pa.types.is_dictionary, pa.types.is_string, pa.types.is_binary))
-        number = pa.types.is_integer(found) or pa.types.is_floating(found)
+        dtype = schema.field(name).type
+        text = any(is_text(dtype) for is_text in (pa.types.is_dictionary, pa.types.is_string, pa.types.is_binary))
+        number = pa.types.is_integer(dtype) or pa.types.is_floating(dtype)
         if not (text if kind == pa.string() else number):
-            raise ValueError(f"its column '{name}' is of type {found!s:.40}")
+            raise ValueError(f"its column '{name}' is of type {dtype!s:.40}")
 
 
 def _length(column: Any) -> int:
-    """Bytes of the texts of a column, unpacked."""
+    """Bytes of the texts of a column after unpacking."""
     if not pa.types.is_dictionary(column.type):
         return column.nbytes
     lengths = pc.fill_null(pc.binary_length(column.dictionary), 0).to_numpy(zero_copy_only=False)
@@ -231,7 +235,7 @@ def _length(column: Any) -> int:
 
 
 def frame(source: Table) -> Any:
-    """The table as a pandas data frame."""
+    """Convert the table to a pandas data frame."""
     try:
         import_module("pandas")
     except ImportError:
@@ -240,10 +244,10 @@ def frame(source: Table) -> Any:
 
 
 def zstd(data: bytes) -> bytes:
-    """Compressed by zstd."""
+    """Compress bytes with zstd."""
     return pa.compress(data, codec="zstd", asbytes=True)
 
 
 def about(source: Table) -> dict[str, str]:
-    """The words stored with a table."""
+    """Return the metadata stored with a table."""
     return {key.decode(): value.decode() for key, value in (source.schema.metadata or {}).items()}

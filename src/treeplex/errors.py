@@ -1,4 +1,4 @@
-"""What treeplex says when it must refuse: one sentence, naming what is wrong, what is legal and what to do."""
+"""Errors and warnings of treeplex. A message names the problem, what is legal, and how to fix it."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any, Final, TypeVar
 Number = TypeVar("Number", int, float)
 
 LONGEST: Final = 300
-"""Characters of a sentence: what is longer loses its middle."""
+"""Largest number of characters of a message. The middle of a longer one is cut out."""
 
 SHOWN: Final = 80
-"""Characters that a sentence quotes of what it was given."""
+"""Largest number of characters that a message quotes of a value."""
 
 
 class TreeplexError(Exception):
-    """A refusal a user can act on. The command line prints its sentence and exits with code 2."""
+    """An error that a user can act on. The command line prints its message and exits with code 2."""
 
     def __init__(self, sentence: str) -> None:
         sentence, end = " ".join(sentence.splitlines()), LONGEST // 3
         super().__init__(sentence if len(sentence) <= LONGEST else f"{sentence[: 2 * end - 1]}…{sentence[-end:]}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled by what it says: whatever the arguments it was made of."""
+        """Pickle the message and attributes, independently of the constructor's arguments."""
         return _again, (type(self), self.args, dict(self.__dict__))
 
 
@@ -49,11 +49,11 @@ class FormatError(TreeplexError, ValueError):
 
 
 class Note(UserWarning):
-    """Something worth knowing; the command line shows it as a line on stderr."""
+    """A remark for the user. The command line prints it as a line on stderr."""
 
 
 class FormatNote(Note):
-    """What a file of another program says, and what was made of it cannot hold."""
+    """A setting in another program's file that treeplex cannot represent."""
 
 
 class MissingExtraError(TreeplexError, ImportError):
@@ -64,36 +64,37 @@ class MissingExtraError(TreeplexError, ImportError):
 
 
 class SolverError(TreeplexError, RuntimeError):
-    """An exact solver stopped without an answer; never raised for a run that merely has not converged."""
+    """An exact solver stopped without an answer. It is not raised for a run that has merely not converged."""
 
 
 def quoted(value: object) -> str:
-    """What came, as a sentence quotes it: its repr, on one line, at most 80 characters of it; of a path the last."""
+    """Repr of a value for messages: on one line, at most 80 characters, the last ones of a path."""
     if isinstance(value, PurePath):
         shown = repr(str(value))
         return shown if len(shown) <= SHOWN else f"'…{shown[2 - SHOWN :]}"
     try:
         shown = repr(value[:SHOWN] if isinstance(value, str | bytes) else value)
-    except Exception:  # a repr of the user's own, or a number of more digits than Python prints
+    except Exception:  # a user's ``__repr__`` failed, or a number has more digits than Python prints
         shown = ""
     return brief(shown or f"<{type(value).__name__}>")
 
 
 def brief(text: str) -> str:
-    """At most 80 characters of a text, on one line."""
+    """Return at most 80 characters of a text, on one line."""
     shown = " ".join(text[: 4 * SHOWN].split())
     return shown if len(shown) <= SHOWN else f"{shown[: SHOWN - 1]}…"
 
 
 def non_negative(name: str, value: object) -> int:
-    """An integer that is not negative, or a refusal."""
+    """Return ``value`` as an int; raise ParameterError unless it is an integer >= 0."""
     return within(int, name, value, "an integer >= 0", 0)
 
 
 def within(kind: type[Number], name: str, value: object, law: str, low: float, high: float = math.inf) -> Number:
-    """A number from ``low`` to ``high``, whole if ``kind`` is int; or a refusal that states the ``law``.
+    """Return ``value`` as a ``kind``; raise ParameterError, quoting ``law``, unless it is from ``low`` to ``high``.
 
-    Numbers of any library will do, and for whole ones floats without a fraction: ``1e6``.
+    If ``kind`` is int the number must be whole. Numeric types of any library are accepted, and floats without a
+    fraction as integers, such as ``1e6``.
     """
     number = real(value)
     if number is None or not low <= number <= high or (kind is int and number % 1):
@@ -102,7 +103,7 @@ def within(kind: type[Number], name: str, value: object, law: str, low: float, h
 
 
 def real(value: object) -> int | float | None:
-    """An int or float of whatever type of number; None if it is none, or too large for a float."""
+    """Convert a number of any type to int or float; None if it is not a number, or too large for a float."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Files that are whole or not there, and folders that one process writes to at a time."""
+"""Files that are written completely or not at all, and folders that one process at a time writes to."""
 
 from __future__ import annotations
 
@@ -20,23 +20,27 @@ from treeplex.system import lock as _take
 
 PREFIX, SUFFIX = ".treeplex-", ".tmp"
 LOCK: Final = ".treeplex-lock"
-BUSY: Final = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)  # somebody else holds the lock; all else: no locks here
+BUSY: Final = (
+    errno.EWOULDBLOCK,
+    errno.EAGAIN,
+    errno.EACCES,
+)  # another process has the lock; any other error: no locks here
 
 
-MOST_NESTED: Final = 100  # lists and objects inside of each other that JSON may have
-MOST_DIGITS: Final = 308  # of a whole number in JSON: what a float can hold
+MOST_NESTED: Final = 100  # largest depth of nested lists and objects in JSON
+MOST_DIGITS: Final = 308  # of a whole number in JSON: what fits a float
 
 
 class BusyError(ParameterError):
-    """Another process writes into a folder now."""
+    """Another process is writing to a folder."""
 
 
 @contextmanager
 def replacing(path: Path) -> Generator[Path]:
-    """A new file under a name that is nobody else's; when it is whole, it takes the place of ``path``.
+    """Provide a temporary file with a unique name, which replaces ``path`` once it is complete.
 
-    Whoever is killed leaves the old file or the new one. After a failure the old one is intact and the new one gone;
-    what the system has to say about that names the file that was asked for. Links are not followed nor replaced.
+    A process that is killed leaves either the old file or the new one. After a failure the old file is intact and the
+    temporary one is deleted, and the error names ``path``. Links are neither followed nor replaced.
     """
     temporary = path.with_name(f"{PREFIX}{secrets.token_hex(8)}{SUFFIX}")
     with finishing():
@@ -52,7 +56,7 @@ def replacing(path: Path) -> Generator[Path]:
 
 
 def is_file(path: str | Path) -> bool:
-    """Is there a file of that name? A name that the system cannot even look up is none."""
+    """Whether there is a file of that name; False for a name that the system cannot look up."""
     try:
         return Path(path).is_file()
     except (OSError, ValueError):
@@ -60,24 +64,24 @@ def is_file(path: str | Path) -> bool:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Write a whole text file, or none."""
+    """Write a text file, either completely or not at all."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
 def parse_json(text: str) -> Any:
-    """Return what JSON from outside says; ``ValueError`` where it is not JSON that a computer can work with.
+    """Parse JSON from an untrusted source; raise ValueError if it is not valid and usable JSON.
 
-    That is also what is nested very deeply, numbers that no float can hold, and NaN and infinity, which are not JSON.
+    Very deep nesting and numbers too large for a float are rejected, and so are NaN and infinity, which are not JSON.
     """
     try:
-        found = json.loads(text, parse_constant=_no_number, parse_int=_whole_number, parse_float=_real_number)
+        document = json.loads(text, parse_constant=_no_number, parse_int=_whole_number, parse_float=_real_number)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
-    level: list[Any] = [found]
+    level: list[Any] = [document]
     for _ in range(MOST_NESTED):
         if not level:
-            return found
+            return document
         level = [part for whole in level for part in _parts(whole)]
     raise ValueError("it is nested too deeply")
 
@@ -105,29 +109,29 @@ def _no_number(text: str) -> NoReturn:
 
 
 def refuse_special(path: Path) -> None:
-    """Only plain files are replaced: a link, a device or a folder is refused."""
+    """Raise ParameterError if ``path`` exists and is not a plain file, but a link, a device or a folder."""
     if not os.path.lexists(path):
         return
     mode = path.lstat().st_mode
     if not stat.S_ISREG(mode):
         kinds = {stat.S_IFDIR: "a folder", stat.S_IFLNK: "a symbolic link; name the file it points to"}
         raise ParameterError(
-            f"The file {path} cannot be written: it is {kinds.get(stat.S_IFMT(mode), 'no plain file')}."
+            f"The file {path} cannot be written: it is {kinds.get(stat.S_IFMT(mode), 'not a plain file')}."
         )
 
 
 def reason(error: OSError) -> str:
-    """What the system says, short."""
+    """Return the system's error text, shortened."""
     return os.strerror(error.errno) if error.errno else str(error).partition("\n")[0][:80]
 
 
 def is_ours(name: str) -> bool:
-    """Is this the name of a lock or of a temporary file of ours?"""
+    """Whether this is the name of a lock or of a temporary file of treeplex."""
     return name == LOCK or (name.startswith(PREFIX) and name.endswith(SUFFIX))
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Delete the temporary files of processes that were killed; whoever holds the lock may."""
+    """Delete the temporary files of processes that were killed. The caller must have the lock."""
     for path in folder.iterdir():
         if is_ours(path.name) and path.name != LOCK:
             with suppress(OSError):
@@ -136,10 +140,10 @@ def remove_leftovers(folder: Path) -> None:
 
 @contextmanager
 def locked(folder: Path) -> Generator[None]:
-    """Be the only process that writes into a folder; a second one is refused.
+    """Lock a folder, so that only this process writes to it; raise BusyError if another process has the lock.
 
-    The lock is the operating system's and gone with its process, so a file that a killed one leaves does no harm.
-    Where the file system knows no locks there is none.
+    The operating system releases the lock when the process ends, so the lock file of a killed process does no harm.
+    On file systems without locks, nothing is locked.
     """
     try:
         handle = _lock(folder)
@@ -149,7 +153,9 @@ def locked(folder: Path) -> Generator[None]:
     def release() -> None:
         with suppress(OSError):
             if _is_still(handle, folder / LOCK):
-                (folder / LOCK).unlink()  # while it is held: whoever waits for it looks whether it is still there
+                (
+                    folder / LOCK
+                ).unlink()  # before the lock is released: waiting processes check that the file still exists
 
     try:
         with tidied(release):
@@ -173,7 +179,7 @@ def _lock(folder: Path) -> int:
                     f"The folder {folder} is being written to by {by}; wait for it, or choose another folder."
                 ) from None
         if _is_still(handle, path):
-            with suppress(OSError):  # a full disk; the number is for people
+            with suppress(OSError):  # a full disk; the process number is only informative
                 os.ftruncate(handle, 0)
                 os.write(handle, f"{os.getpid()}\n".encode())
             return handle
@@ -188,7 +194,7 @@ def _is_still(handle: int, path: Path) -> bool:
 
 
 def _flush(path: Path) -> None:
-    """Onto the disk, before it takes the place of another."""
+    """Flush a file to disk, before it replaces another."""
     handle = os.open(path, os.O_RDWR)
     try:
         os.fsync(handle)

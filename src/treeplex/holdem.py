@@ -1,4 +1,4 @@
-"""Texas hold'em, what a poker player imports: spots, ranges, bet sizes, solving, browsing."""
+"""Texas hold'em for poker players: spots, ranges, bet sizes, solving and browsing."""
 
 from treeplex.engines.boards.game import HoldemGame, load_spot
 from treeplex.games.holdem.formats.imported import Exported, Imported

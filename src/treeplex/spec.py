@@ -1,4 +1,4 @@
-"""``name(parameter=value,...)``: how games and algorithms are named, on the command line and in Python."""
+"""Names of games and algorithms with parameters, ``name(parameter=value,...)``, on the command line and in Python."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from treeplex.errors import ParameterError, quoted
 
 
 def parse(spec: str) -> tuple[str, list[tuple[str, Any]]]:
-    """Name and (parameter, value) pairs; the parameter is "" where none is named.
+    """Split into the name and (parameter, value) pairs; the parameter of a value without a name is "".
 
     >>> parse('leduc5(sizes="dt")')
     ('leduc5', [('sizes', 'dt')])
@@ -29,28 +29,28 @@ def parse(spec: str) -> tuple[str, list[tuple[str, Any]]]:
 
 
 def parameters(build: Callable[..., Any]) -> dict[str, Any]:
-    """Parameters of a builder and their defaults; ``...`` where one must be given."""
-    given = inspect.signature(build).parameters.values()
-    return {p.name: ... if p.default is p.empty else p.default for p in given if p.name != "name"}
+    """Parameters of a builder and their defaults; ``...`` for a required one."""
+    builder_parameters = inspect.signature(build).parameters.values()
+    return {p.name: ... if p.default is p.empty else p.default for p in builder_parameters if p.name != "name"}
 
 
 def usage(name: str, build: Callable[..., Any]) -> str:
-    """``name(parameter=default,...)``."""
+    """Format a name with its parameters as ``name(parameter=default,...)``."""
     shown = [key if value is ... else f"{key}={_show(value)}" for key, value in parameters(build).items()]
     return f"{name}({','.join(shown)})" if shown else name
 
 
 def bind(kind: str, name: str, build: Callable[..., Any], values: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Every value with the name of its parameter; refused if there is no such parameter or one is missing."""
+    """Map parameters to values; raise ParameterError if a parameter is unknown, repeated or missing."""
     legal = parameters(build)
     names = list(legal)
     named: dict[str, Any] = {}
-    for place, (key, value) in enumerate(values):
-        parameter = key or (names[place] if place < len(names) else "")
+    for position, (key, value) in enumerate(values):
+        parameter = key or (names[position] if position < len(names) else "")
         if parameter not in legal:
-            given = quoted(key) if key else f"{len(values)} values"
+            received = quoted(key) if key else f"{len(values)} values"
             has = f"the parameters {usage(name, build)}" if legal else "no parameters"
-            raise ParameterError(f"The {kind} '{name}' has {has}, got {given}.")
+            raise ParameterError(f"The {kind} '{name}' has {has}, got {received}.")
         if parameter in named:
             raise ParameterError(f"The parameter '{parameter}' of '{name}' is given twice.")
         named[parameter] = value
@@ -61,14 +61,14 @@ def bind(kind: str, name: str, build: Callable[..., Any], values: list[tuple[str
 
 
 def folded(name: str) -> str:
-    """A name as people spell it, too: case, blanks, ``_``, ``-`` and "plus" for ``+`` do not matter."""
+    """Normalise the spelling of a name: case, blanks, ``_``, ``-`` and "plus" for ``+`` do not matter."""
     return re.sub(r"[\s_-]+", "", name.casefold().replace("plus", "+"))
 
 
-def found(name: str, known: Iterable[str]) -> str | None:
-    """The known name that is meant, however it is spelt; None if there is none, or more than one.
+def match_name(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that ``name`` spells; None if there is none, or more than one.
 
-    >>> found("CFR_plus", ["cfr", "cfr+"])
+    >>> match_name("CFR_plus", ["cfr", "cfr+"])
     'cfr+'
     """
     names = list(known)
@@ -77,7 +77,7 @@ def found(name: str, known: Iterable[str]) -> str | None:
 
 
 def unknown(kind: str, name: str, known: Iterable[str], see: str = "treeplex list") -> ParameterError:
-    """What to say of a name that is not known: its variants or the nearest ones, and the command that lists all."""
+    """Error for an unknown name: it suggests variants or similar names, and the command that lists all."""
     names = {folded(other): other for other in known}
     family = [other for other in names.values() if other.startswith(f"{name.lower()}-")]
     if family:
@@ -88,7 +88,7 @@ def unknown(kind: str, name: str, known: Iterable[str], see: str = "treeplex lis
 
 
 def _split(text: str) -> list[str]:
-    """At the commas outside brackets and quotes."""
+    """Split at the commas outside brackets and quotes."""
     parts: list[str] = []
     depth, quote, start = 0, "", 0
     for at, char in enumerate(text):
@@ -112,7 +112,7 @@ def _argument(part: str, spec: str) -> tuple[str, Any]:
     key, text = (key.strip(), text.strip()) if equals else ("", part.strip())
     if not text or (equals and not key.isidentifier()):
         raise ParameterError(
-            f"Write name(parameter=value,...), got {quoted(spec)}: {quoted(part)} is no parameter=value."
+            f"Write name(parameter=value,...), got {quoted(spec)}: {quoted(part)} is not parameter=value."
         )
     if text[0] == text[-1] == "'" and len(text) > 1:
         return key, text[1:-1]

@@ -1,4 +1,4 @@
-"""What depends on the platform, all of it: signals, processes, locks, processors, memory."""
+"""All code that depends on the platform: signals, processes, locks, processors and memory."""
 
 from __future__ import annotations
 
@@ -18,25 +18,26 @@ from typing import Any, Final
 SIGNALS: Final = tuple(
     signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if name in signal.Signals.__members__
 )
-PATIENCE: Final = 3  # signals after which a process ends even while it writes
+FORCED_AFTER: Final = 3  # number of signals after which a process ends even while it writes
 
 
 class Interrupted(BaseException):
-    """A signal asked for the end, and there is no answer to give; not an error of anybody's."""
+    """A signal stopped the command before there was an answer. It is not an error."""
 
 
 class Interruption(threading.Event):
-    """Set by the first signal of a run, which then ends with the answer so far."""
+    """Event set by the first signal of a run, which then stops with its current answer."""
 
-    answerable = False  # is there an answer yet?
+    answerable = False  # whether there is an answer yet
 
 
 class Command:
-    """How the ``treeplex`` command meets signals, from its first line until its last file is written.
+    """Signal handling of the ``treeplex`` command, from its first line until its last file is written.
 
-    Without an answer it ends at once, in a sentence and with exit code 1. A run that has one ends with it; a second
-    signal ends the process at once. Files that are being written are completed first, unless a third signal comes.
-    Python programs that use the package keep their own handlers: ``take_over`` is the command's.
+    Before there is an answer, a signal ends the process at once, with a message and exit code 1. A run that has an
+    answer stops and returns it, and a second signal ends the process at once. Files that are being written are
+    completed first, unless a third signal arrives.
+    Python programs that use the package keep their own handlers, because only the command calls ``take_over``.
     """
 
     def __init__(self) -> None:
@@ -46,26 +47,26 @@ class Command:
         self._leaving: list[Callable[[], None]] = []
 
     def take_over(self) -> None:
-        """Handle signals from now on; those that whoever started us has chosen to ignore (``nohup``) stay ignored."""
+        """Handle signals from now on. Signals that the parent process ignores (``nohup``) stay ignored."""
         self._running = True
         for number in SIGNALS:
             if number == signal.SIGTERM or signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._handle)
 
     def hand_back(self) -> None:
-        """All is done: what comes now comes too late."""
+        """Ignore further signals: output is complete."""
         if self._running:
             for number in SIGNALS:
                 signal.signal(number, signal.SIG_IGN)
 
     @property
     def handles(self) -> bool:
-        """Are signals handled here, and now?"""
+        """Whether the command handles signals and this is the main thread."""
         return self._running and threading.current_thread() is threading.main_thread()
 
     @contextmanager
     def answering(self) -> Generator[Interruption]:
-        """While this lasts the first signal sets the event, once it says that there is an answer."""
+        """Within this context the first signal sets the event, provided that it is ``answerable``."""
         if self._stop is not None:
             yield self._stop
             return
@@ -77,7 +78,7 @@ class Command:
 
     @contextmanager
     def finishing(self) -> Generator[None]:
-        """While this lasts signals wait; ``Interrupted`` afterwards, if one came that ends the process at once."""
+        """Delay signals within this context; raise ``Interrupted`` afterwards if one of them ends the process."""
         self._writing += 1
         try:
             yield
@@ -88,7 +89,7 @@ class Command:
 
     @contextmanager
     def leaving(self, tidy: Callable[[], None]) -> Generator[None]:
-        """Do this, too, if the process is left at once."""
+        """Within this context, also call ``tidy`` if a signal ends the process at once."""
         self._leaving.append(tidy)
         try:
             yield
@@ -96,7 +97,7 @@ class Command:
             self._leaving.remove(tidy)
 
     def sentence(self, more: str = "") -> str:
-        """What stopped the command."""
+        """Message that names the signal that stopped the command."""
         return f"interrupted by {signal.Signals(self.received[0]).name}{more}.\n"
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
@@ -104,13 +105,13 @@ class Command:
         stop = self._stop
         if stop is not None and stop.answerable and not stop.is_set():
             stop.set()
-        elif self._writing and len(self.received) < PATIENCE:
+        elif self._writing and len(self.received) < FORCED_AFTER:
             self._waiting = True
         else:
             self._leave(again=stop is not None and stop.answerable)
 
     def _leave(self, *, again: bool) -> None:
-        """At once: an exception from within a handler may be swallowed by whatever it interrupts."""
+        """End the process at once, since the interrupted code might swallow an exception raised by a handler."""
         for tidy in reversed(self._leaving):
             with suppress(Exception):
                 tidy()
@@ -130,7 +131,7 @@ COMMAND: Final = Command()
 def ctrl_c() -> Generator[Interruption]:
     """Turn the first Ctrl-C, SIGTERM or SIGHUP into an event, so that no iteration is left half done.
 
-    In a Python program a second one does what it did before; signals that are ignored stay so.
+    In a Python program the second signal reaches the original handler, and ignored signals stay ignored.
     """
     if COMMAND.handles:
         with COMMAND.answering() as stop:
@@ -160,12 +161,12 @@ def ctrl_c() -> Generator[Interruption]:
 
 
 def answering() -> AbstractContextManager[Interruption]:
-    """Of the command: there will be an answer, so a signal ends this with it. What follows a run is part of it."""
+    """Context of the command in which a signal stops the run with its answer, including the work after the run."""
     return COMMAND.answering() if COMMAND.handles else nullcontext(Interruption())
 
 
 def finishing() -> AbstractContextManager[None]:
-    """Do not stop in the middle of this: files are being written."""
+    """Context in which signals do not stop the command, because files are being written."""
     return COMMAND.finishing() if COMMAND.handles else nullcontext()
 
 
@@ -180,26 +181,26 @@ def tidied(tidy: Callable[[], None]) -> Generator[None]:
 
 
 def address_space() -> float:
-    """Bytes that this process may map (``ulimit -v``); infinity where nothing limits it."""
+    """Bytes that this process may map (``ulimit -v``); infinity if unlimited."""
     return _limit("RLIMIT_AS")
 
 
 def open_files() -> float:
-    """Number of files that this process may have open (``ulimit -n``); infinity where nothing limits it."""
+    """Number of files that this process may have open (``ulimit -n``); infinity if unlimited."""
     return _limit("RLIMIT_NOFILE")
 
 
 def _limit(name: str) -> float:
     if sys.platform == "win32":
         return math.inf
-    import resource  # noqa: PLC0415 - there is none on Windows
+    import resource  # noqa: PLC0415 - Windows does not have it
 
     limit = resource.getrlimit(getattr(resource, name))[0]
     return math.inf if limit == resource.RLIM_INFINITY else limit
 
 
 def cores() -> int:
-    """Processors this process may use."""
+    """Number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -207,38 +208,38 @@ if sys.platform == "win32":
     import msvcrt
 
     def lock(handle: int) -> None:
-        """Lock a file for this process alone, at once or not at all (OSError); it ends with the handle."""
-        os.lseek(handle, 1 << 20, os.SEEK_SET)  # beyond what is in it: others may read that
+        """Lock a file exclusively without waiting, or raise OSError. Closing the handle releases the lock."""
+        os.lseek(handle, 1 << 20, os.SEEK_SET)  # beyond the content, so that others may read it
         msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
         os.lseek(handle, 0, os.SEEK_SET)
 
     def is_alive(process: int) -> bool:
-        """Is there such a process?"""
-        found = subprocess.run(  # noqa: S603 - os.kill(process, 0) would be Ctrl-C here
+        """Whether the process exists."""
+        listing = subprocess.run(  # noqa: S603 - os.kill(process, 0) would be Ctrl-C here
             ["tasklist", "/FI", f"PID eq {process}", "/NH"],  # noqa: S607
             capture_output=True,
             text=True,
             check=False,
         )
-        return str(process) in found.stdout
+        return str(process) in listing.stdout
 
     def interrupt(process: int) -> None:
-        """Ask a process that was started by ``apart`` to end with the answer so far."""
+        """Ask a process that was started with ``apart`` to stop with its current answer."""
         os.kill(process, signal.CTRL_BREAK_EVENT)
 
     def apart() -> dict[str, Any]:
-        """Keywords of ``Popen`` for a process that Ctrl-C in this terminal does not reach."""
+        """Keyword arguments of ``Popen`` for a process that Ctrl-C in this terminal does not reach."""
         return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
 
 else:
     import fcntl
 
     def lock(handle: int) -> None:
-        """Lock a file for this process alone, at once or not at all (OSError); it ends with the handle."""
+        """Lock a file exclusively without waiting, or raise OSError. Closing the handle releases the lock."""
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def is_alive(process: int) -> bool:
-        """Is there such a process?"""
+        """Whether the process exists."""
         try:
             os.kill(process, 0)
         except PermissionError:
@@ -248,16 +249,16 @@ else:
         return True
 
     def interrupt(process: int) -> None:
-        """Ask a process that was started by ``apart`` to end with the answer so far."""
+        """Ask a process that was started with ``apart`` to stop with its current answer."""
         os.kill(process, signal.SIGINT)
 
     def apart() -> dict[str, Any]:
-        """Keywords of ``Popen`` for a process that Ctrl-C in this terminal does not reach."""
+        """Keyword arguments of ``Popen`` for a process that Ctrl-C in this terminal does not reach."""
         return {"start_new_session": True}
 
 
 def heed_interrupts() -> None:
-    """Let SIGINT interrupt this process, even if whoever started it had chosen to ignore it."""
+    """Let SIGINT interrupt this process, even if its parent process ignored it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -267,18 +268,18 @@ PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
 def available() -> int:
-    """Bytes this process may still take: the machine's, or its container's if that is less."""
+    """Bytes of free memory of the machine, or of the container if that is less."""
     free = _number(Path("/proc/meminfo"), "MemAvailable:")
     free = _physical() if free is None else 1024 * free
-    limit, taken = _number(CGROUP / "memory.max"), _number(CGROUP / "memory.current")
-    if limit is None or taken is None:
+    limit, current = _number(CGROUP / "memory.max"), _number(CGROUP / "memory.current")
+    if limit is None or current is None:
         return free
-    cache = _number(CGROUP / "memory.stat", "inactive_file ") or 0  # counts as used but is given up on demand
-    return min(free, max(limit - taken + cache, 0))
+    cache = _number(CGROUP / "memory.stat", "inactive_file ") or 0  # counted as used, but freed on demand
+    return min(free, max(limit - current + cache, 0))
 
 
 def used() -> int:
-    """Bytes of memory this process holds; 0 where the system does not say."""
+    """Bytes of memory that this process uses; 0 if the system does not report it."""
     try:
         with STATM.open("rb") as file:
             return int(file.read().split()[1]) * PAGE
@@ -287,16 +288,16 @@ def used() -> int:
 
 
 def _number(path: Path, name: str = "") -> int | None:
-    """The number behind ``name`` in a file of the system; None if there is no such file or number."""
+    """Return the number that follows ``name`` in a system file; None if there is no such file or number."""
     try:
-        found = re.search(rf"^{name}\s*([0-9]+)", path.read_text(), re.MULTILINE)
+        match = re.search(rf"^{name}\s*([0-9]+)", path.read_text(), re.MULTILINE)
     except OSError:
         return None
-    return int(found[1]) if found else None
+    return int(match[1]) if match else None
 
 
 def _physical() -> int:
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # no such question on this system
+    except (AttributeError, ValueError, OSError):  # not supported by this system
         return 2**62

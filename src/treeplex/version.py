@@ -1,3 +1,3 @@
-"""Which version this is; the same number stands in ``pyproject.toml``."""
+"""Version of the package; ``pyproject.toml`` has the same number."""
 
 __version__ = "0.2.0"

@@ -396,9 +396,9 @@ def test_files_of_locks_that_hold_no_locks(cli, spot_file, tmp_path, text):
         (("solve", "nowhere.json"), "cannot be read"),
         (
             ("solve", *OPTIONS, "--exploitability", "soon"),
-            "'exploitability' parameter must be a number, or such as 0.3%pot, 5mbb or 2chips, got 'soon'",
+            "'exploitability' parameter must be a number, or a text such as 0.3%pot, 5mbb or 2chips, got 'soon'",
         ),
-        (("solve", *OPTIONS, "--exploitability", "5mbb"), "in mbb needs the chips of a big blind"),
+        (("solve", *OPTIONS, "--exploitability", "5mbb"), "in mbb needs the size of a big blind in chips"),
         (("solve", *OPTIONS, "--algorithm", "lp"), "Hold'em spots are solved by"),
         (("solve", *OPTIONS, "--storage", "bits"), "'storage'"),
         (("solve", *OPTIONS, "--bet", "half"), "must be of the forms"),

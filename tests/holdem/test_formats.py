@@ -137,7 +137,7 @@ def test_piosolver_settings():
     assert spot.sizes["river"]["oop"] == {"bet": "33%, 75%", "raise": "60%"}
     assert spot.donk_sizes == {"turn": "40%", "river": ""}
     assert spot.force_allin_threshold == force_of_share(0.7, 60, 240)
-    assert (spot.line_sizes, found.told()) == ({}, ())
+    assert (spot.line_sizes, found.all_notes()) == ({}, ())
 
 
 def test_piosolver_lines():
@@ -149,7 +149,7 @@ def test_piosolver_lines():
         "check, bet 50, raise 170": "a",
         "bet 50": "a",
     }
-    assert found.told() == ("the file asks for an accuracy of 0.2%pot: give it as --exploitability 0.2%pot",)
+    assert found.all_notes() == ("the file asks for an accuracy of 0.2%pot: give it as --exploitability 0.2%pot",)
     assert dict(menus(found.spot))[0, 50] == [170]
 
 
@@ -167,7 +167,7 @@ def test_settings_and_lines_of_one_file(tmp_path):
 
 def test_lines_that_leave_out_a_check_are_told():
     found = imported(sample("pio_lines").replace("add_line 0 50 170 300\nadd_line 0 100\n", ""), "x.txt")
-    assert "read as possible" in found.notes[0]
+    assert "assumed to be possible" in found.notes[0]
 
 
 SETTINGS = "#AllinThreshold#100\n#MinimumBetsize#0\n"

@@ -126,8 +126,8 @@ def test_ranges_survive_being_written(weights, name):
         ("AA:nan", "from 0 to 1"),
         ("AA:inf", "from 0 to 1"),
         ("[50]AA", "[50]AA,KK[/50]"),
-        ("[50]AA[/60]", "closed again"),
-        ("[50][50]AA[/50][/50]", "closed again"),
+        ("[50]AA[/60]", "without nesting"),
+        ("[50][50]AA[/50][/50]", "without nesting"),
         ("[50]AA:0.5[/50]", "one weight at most"),
         ("!AA:0.5", "one weight at most"),
         ("0%", "above 0%"),
@@ -474,7 +474,7 @@ def test_a_lock_of_everything_but_named_by_parts_is_the_same_as_one_of_all():
 def test_locks_may_not_tell_suits_apart_that_are_dealt_as_one():
     spot = Spot("Ks 9h 6s 3h", 60, 50, "AA,KQs,77", "AKs,QJs,77", sizes_for("a", ""))  # clubs and diamonds are alike
     sentence = refusal(solve, spot, iterations=1, locks=[Lock("", {"KcQc": {"check": 1}})])
-    assert "tells suits apart" in sentence
+    assert "distinguishes suits" in sentence
     assert solve(spot, iterations=1, locks=[Lock("", {"KcQc,KdQd": {"check": 1}})]).iterations == 1
 
 

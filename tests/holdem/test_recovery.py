@@ -17,7 +17,7 @@ from treeplex.engines.boards.reference import recover as reference
 from treeplex.engines.boards.rows import hand_rows, normalise
 from treeplex.engines.boards.trees import decisions_by_line
 from treeplex.games.holdem.candidates import offered
-from treeplex.games.holdem.grown import way_to, with_size
+from treeplex.games.holdem.grown import path_to, with_size
 from treeplex.games.holdem.sizes import Size
 from treeplex.growth.check import Candidate, check
 from treeplex.growth.spot_plans import pass_over
@@ -78,7 +78,7 @@ def test_recovery_games_follow_the_reference(name: str) -> None:
     staying = value_of(old, grown.averages, played, depth, decision)
     made = with_size(spot, grown.root, line, Size("%", 0.8))
     new = load_spot(made.spot, like=old)
-    way = way_to(new.root, line)
+    way = path_to(new.root, line)
     opponent = np.zeros(new.elements(1 - player))
     for each, (_, there) in decisions_by_line(old).items():
         if there.player != player:  # in place of what carrying over does

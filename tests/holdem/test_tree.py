@@ -319,7 +319,7 @@ def test_lines():
         ("bet", "write one in full: bet 50 \\(50%\\), bet 75 \\(75%\\)"),
         ("fold", "these are possible"),
         ("check, check, fold", "A card is dealt here"),
-        ("check, check, Ks", "lies on the board"),
+        ("check, check, Ks", "is already on the board"),
         ("bet 50, fold, check", "no player acts after a fold"),
     ):
         with pytest.raises(ParameterError, match=words):

@@ -98,7 +98,7 @@ def test_a_missing_bracket_is_named(spec) -> None:
     ("spec", "part"), [("g(,)", ""), ("g(1,)", ""), ("g(=1)", "=1"), ("g(a=)", "a="), ("g(a b=1)", "a b=1")]
 )
 def test_arguments_that_are_none_are_named(spec, part) -> None:
-    with pytest.raises(ParameterError, match=re.escape(f"got {spec!r}: {part!r} is no parameter=value.")):
+    with pytest.raises(ParameterError, match=re.escape(f"got {spec!r}: {part!r} is not parameter=value.")):
         parse(spec)
 
 

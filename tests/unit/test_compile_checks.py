@@ -15,7 +15,7 @@ import pytest
 
 import treeplex as tp
 from treeplex.compile import memory
-from treeplex.compile.walk import ESTIMATE_AT, LOOK_EVERY
+from treeplex.compile.walk import CHECK_EVERY, ESTIMATE_AT
 from treeplex.errors import GameError, ParameterError, TreeplexError
 from treeplex.games.efg import EfgGame, parse
 from treeplex.games.matrix import MatrixGame
@@ -354,7 +354,7 @@ def test_a_game_that_outgrows_memory_is_refused_on_the_way(monkeypatch) -> None:
 def test_reports_come_while_histories_are_visited() -> None:
     seen: list[int] = []
     game = tp.load(MatrixGame(np.zeros((400, 400))), seen.append)
-    assert seen == list(range(LOOK_EVERY - 1, game.nodes, LOOK_EVERY))
+    assert seen == list(range(CHECK_EVERY - 1, game.nodes, CHECK_EVERY))
     assert len(seen) > 1
 
 

@@ -470,7 +470,7 @@ def test_a_parquet_file_of_too_many_rows_is_refused_from_its_footer(tmp_path, mo
     numbers = {"player": np.zeros(rows, dtype=np.int8), "probability": np.ones(rows)}
     pq.write_table(pa.table({"infoset": column, "action": column, **numbers}), path)
     monkeypatch.setattr(pq, "read_table", None)  # the footer alone is read
-    assert "it has 100,000 rows, at most 24 are possible" in refused(lambda: tp.evaluate("kuhn", path), FormatError)
+    assert "it has 100,000 rows, but at most 24 are possible" in refused(lambda: tp.evaluate("kuhn", path), FormatError)
     monkeypatch.setattr(arrow, "LARGEST_ROWS", 1000)
     assert "it has 100,000 rows" in refused(lambda: Policy.load(path), FormatError)
 

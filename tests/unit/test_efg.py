@@ -270,13 +270,13 @@ BAD = [
         HEAD + 'p "" 1 1 "i" { "x" "y" } 0\nt "" 0\np "" 1 1 "i" { "x" "z" } 0',
         4,
         14,
-        "infoset 1 of player 1 has other actions here than before",
+        "infoset 1 of player 1 has different actions here than before",
     ),
     (
         HEAD + 'p "" 1 1 "i" { "x" "y" } 0\nt "" 0\np "" 1 1 "i" { "x" } 0',
         4,
         14,
-        "infoset 1 of player 1 has other actions here than before",
+        "infoset 1 of player 1 has different actions here than before",
     ),
     (
         HEAD + 'p "" 1 1 "i" { "x" "y" } 0\nt "" 0\np "" 1 1 "j" { "x" "y" } 0',
@@ -288,13 +288,13 @@ BAD = [
         HEAD + 'c "" 1 "i" { "x" .5 "y" .5 } 0\nt "" 0\nc "" 1 "i" { "x" .4 "y" .6 } 0',
         4,
         12,
-        "chance infoset 1 has other actions here than before",
+        "chance infoset 1 has different actions here than before",
     ),
     (
         HEAD + 'p "" 1 1 "" { "x" "y" } 1 "o" { 1 -1 }\nt "" 1 "o" { 1 -2 }',
         3,
         12,
-        "outcome 1 has other payoffs here than before",
+        "outcome 1 has different payoffs here than before",
     ),
     (
         HEAD + 'p "" 1 1 "" { "x" "y" } 1 "o" { 1 -1 }\nt "" 1 "q" { 1 -1 }',

@@ -87,7 +87,7 @@ def test_links_folders_and_devices_are_neither_followed_nor_replaced(writer, tmp
         "link": "a symbolic link",
         "lost": "a symbolic link",
         "folder": "a folder",
-        "pipe": "no plain",
+        "pipe": "not a plain",
     }.items():
         with pytest.raises(ParameterError, match=f"cannot be written: it is {why}"):
             WRITERS[writer](tmp_path / f"{name}.json")

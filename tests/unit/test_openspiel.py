@@ -244,7 +244,7 @@ def test_what_openspiel_throws_is_a_sentence(name) -> None:
 
 
 def test_a_state_is_no_game() -> None:
-    with pytest.raises(ParameterError, match=r"got a state; give state\.get_game\(\)\."):
+    with pytest.raises(ParameterError, match=r"got a state; pass state\.get_game\(\)\."):
         tp.load(pyspiel.load_game("kuhn_poker").new_initial_state())
 
 
@@ -260,7 +260,7 @@ def test_policies_of_our_games_go_to_openspiels(ours, theirs) -> None:
 def test_a_policy_for_another_game_is_refused() -> None:
     with pytest.raises(ParameterError, match="which is another game than 'openspiel:leduc_poker'"):
         tp.Policy.uniform("kuhn").to_openspiel("leduc_poker")
-    with pytest.raises(ParameterError, match="Say for which game"):
+    with pytest.raises(ParameterError, match="Pass the game of OpenSpiel"):
         tp.Policy.uniform("leduc").to_openspiel()
 
 

@@ -100,8 +100,8 @@ def test_names() -> None:
         ),
         (
             {"monster": "a1", "holes": "a1"},
-            'The \'monster\' parameter must be "chosen", "random" or one of the cells from a1 to c3 that is no hole, '
-            "got 'a1'.",
+            'The \'monster\' parameter must be "chosen", "random" or one of the cells from a1 to c3 that is not a hole,'
+            " got 'a1'.",
         ),
         (
             {"monster": "a1", "princess": "a1"},

@@ -278,7 +278,7 @@ def test_a_log_with_a_long_text_is_read_without_it(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        ({"player": pa.repeat(0, 2_000_000)}, "rows, at most"),  # a few kilobytes
+        ({"player": pa.repeat(0, 2_000_000)}, "rows, but at most"),  # a few kilobytes
         ({"probability": ["x"] * 2}, "its column 'probability' is of type string"),
         ({"probability": [[1.0]] * 2}, "its column 'probability' is of type list"),
         ({"infoset": [1, 2]}, "its column 'infoset' is of type int64"),

@@ -27,7 +27,7 @@ from scipy import sparse
 
 from treeplex.algorithms.protocol import Cost, Execution, Stop, Work, never, plain_execution
 from treeplex.algorithms.tabular import Strategies, Tabular
-from treeplex.compile.game import CompiledGame, Kept
+from treeplex.compile.game import CompiledGame, Prebuilt
 from treeplex.compile.payoffs import Payoffs
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.history.levels import chance_reach, level_order, level_tree
@@ -141,7 +141,7 @@ def _best(game: CompiledGame, target: float, stop: Stop) -> tuple[Strategies, in
 
 def _payoff_range(game: CompiledGame) -> tuple[float, float]:
     """Return the lowest and the highest payoff, as stored; without a tree, the bounds by the largest one."""
-    if not isinstance(game.make_tree, Kept):
+    if not isinstance(game.make_tree, Prebuilt):
         return -game.largest_payoff, game.largest_payoff
     paid = game.tree.payoff[game.tree.mover == TERMINAL]
     return float(paid.min()), float(paid.max())

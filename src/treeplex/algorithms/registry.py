@@ -30,7 +30,7 @@ from treeplex.algorithms.walk import WalkCFR
 from treeplex.algorithms.warm_start import warm_start
 from treeplex.errors import ParameterError, quoted, real
 from treeplex.games.protocol import name_of
-from treeplex.spec import bind, found, parameters, parse, unknown, usage
+from treeplex.spec import bind, match_name, parameters, parse, unknown, usage
 from treeplex.updates.rule import Rule
 
 WALKED: Final = ("cfr", "cfr+")
@@ -150,7 +150,7 @@ def settled(spec: str, iterations: int | None) -> str:
 def with_traversal(spec: str, traversal: str) -> str:
     """Return the name of ``spec`` as walks of a traversal: ``cfr`` with ``partial`` becomes ``cfr-partial``."""
     written, bracket, rest = spec.strip().partition("(")
-    name = found(written, ALGORITHMS)
+    name = match_name(written, ALGORITHMS)
     if name not in WALKED or traversal not in TRAVERSALS:
         raise ParameterError(
             f"The option --traversal must be one of {', '.join(TRAVERSALS)}, for the algorithm {' or '.join(WALKED)},"
@@ -208,7 +208,7 @@ def algorithm(spec: str, rule: Any = None) -> Algorithm[Any, Any]:
     if not isinstance(own, Rule):
         raise ParameterError(f"The 'rule' parameter must be made by minimizer, got {quoted(rule)}.")
     name, bracket, rest = spec.strip().partition("(")
-    return with_rule(built, own, f"{found(name, ALGORITHMS)}[{own.name}]{bracket}{rest}")
+    return with_rule(built, own, f"{match_name(name, ALGORITHMS)}[{own.name}]{bracket}{rest}")
 
 
 def with_rule(algorithm: Algorithm[Any, Any], rule: Rule, name: str) -> Algorithm[Any, Any]:
@@ -266,7 +266,7 @@ def _spelled(entry: AlgorithmEntry, values: Mapping[str, Any]) -> str:
 
 def _bound(spec: str) -> tuple[AlgorithmEntry, dict[str, Any]]:
     name, values = parse(spec)
-    known = found(name, ALGORITHMS)
+    known = match_name(name, ALGORITHMS)
     if known is None:
         raise unknown("algorithm", name, ALGORITHMS, "treeplex list algorithms")
     entry = ALGORITHMS[known]

@@ -39,7 +39,7 @@ def convert(
     if content.ranges is None and (not content.partial or FORMATS[to].write is not None):
         content = spot.completed(content)
     made = write(content, to)
-    notes = [*content.told(), *made.notes]
+    notes = [*content.all_notes(), *made.notes]
     if out is not None:
         replace_text(out, made.text)
     if as_json:

@@ -54,7 +54,7 @@ class SpotOptions:
     def read(self) -> Spot:
         """Return the spot; options replace only the fields they set. Notes go to stderr."""
         content = self.completed(Imported({}, partial=True) if self.spot is None else import_spot(self.spot))
-        say(*(f"note: {note}" for note in content.told()))
+        say(*(f"note: {note}" for note in content.all_notes()))
         return content.spot
 
     def completed(self, content: Imported) -> Imported:

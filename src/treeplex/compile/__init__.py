@@ -1,4 +1,4 @@
-"""Rules in, flat arrays out: treeplexes, payoff operator and history tree, checked before anything is solved."""
+"""Compilation of rules into flat arrays: treeplexes, payoff operator and history tree, checked before solving."""
 
 from treeplex.compile.build import compile_game
 from treeplex.compile.game import CompiledGame

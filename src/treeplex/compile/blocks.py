@@ -1,8 +1,9 @@
 """The payoff operator of a dealt game: a small matrix of hands against hands at every public terminal.
 
-A *row* is a public sequence of a player: a public decision node of theirs and an action there; row 0 stands for no
-move yet. Each row holds one sequence per hand. Payoffs are stored once per public terminal instead of once per pair
-of hands, which moves a fraction of the bytes of a sparse matrix; this is Tammelin's vector form.
+A *row* is a public sequence of a player: one of the player's public decision nodes and an action there. Row 0 means
+that the player has not moved yet. Each row holds one sequence per hand. Payoffs are stored once per public terminal
+instead of once per pair of hands, which moves a fraction of the bytes of a sparse matrix. This is Tammelin's vector
+form.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from treeplex.compile.payoffs import Csr, Payoffs
 
 
 class BlockRows(NamedTuple):
-    """What player 0 wins, by rows of one player: like ``Csr``, but an entry is a whole table of hands against hands.
+    """Winnings of player 0 by rows of one player: like ``Csr``, but an entry is a whole table of hands against hands.
 
     Row ``r`` holds, for own hand ``h``: sum over its entries ``e`` and the opponent's hands ``o`` of
     amount[e] * tables[table[e], o, h] * (weight of the opponent's row column[e] with hand o).
@@ -40,7 +41,7 @@ class Blocks(NamedTuple):
 
     @property
     def entries(self) -> int:
-        """Pairs of sequences with a payoff other than zero; before a player's first move all hands share one."""
+        """Number of pairs of sequences with a nonzero payoff; before a player's first move all hands share one."""
         side = self.rows
         own = np.repeat(np.arange(len(side.start) - 1), np.diff(side.start))
         total = 0
@@ -53,12 +54,12 @@ class Blocks(NamedTuple):
 
     @property
     def hands(self) -> int:
-        """That a player can hold."""
+        """Number of hands that a player can hold."""
         return self.rows.sequence.shape[1]
 
 
 class RankedRows(NamedTuple):
-    """What player 0 wins where every hand is one card and the higher card wins: no tables, sums over ranks.
+    """Winnings of player 0 if every hand is one card and the higher card wins, by sums over ranks without tables.
 
     Row ``r`` holds, for own hand ``h``, over its entries ``e``: amount[e] times the opponent's total weight but for
     card ``h`` (a fold), or the weight of lower cards minus that of higher ones (a showdown).
@@ -80,22 +81,22 @@ class RankedBlocks(NamedTuple):
 
     @property
     def entries(self) -> int:
-        """Pairs of sequences with a payoff other than zero."""
+        """Number of pairs of sequences with a nonzero payoff."""
         return int(np.count_nonzero(self.rows.amount)) * self.hands * (self.hands - 1)
 
     @property
     def hands(self) -> int:
-        """That a player can hold."""
+        """Number of hands that a player can hold."""
         return self.rows.sequence.shape[1]
 
 
 class ClassRows(NamedTuple):
-    """The same where hands are classes of cards, and others on every board: without a table, by sums over strengths.
+    """Winnings of player 0 if hands are classes of cards that depend on the board, by sums over strengths.
 
     Row ``r`` holds, for own class ``h`` of n(h) cards and the opponent's classes ``o``, over its entries ``e``:
     amount[e] n(h) times sum_o n(o) (weight of o) minus the weight of ``h`` itself (a fold: the opponent holds any other
     card), or the same sum over weaker classes minus that over stronger ones (a showdown). The sequence of a row's class
-    number ``k`` is base + k * stride; the classes of a board stand in the order of their strength.
+    number ``k`` is base + k * stride. The classes of a board are in the order of their strength.
     """
 
     start: Ints  # [R + 1]
@@ -109,17 +110,17 @@ class ClassRows(NamedTuple):
     other_stride: Ints  # [opponent's R]
     classes: Ints  # [boards + 1] where the classes of a board begin
     copies: Floats  # [C] cards of a class
-    below: Ints  # [C] how many classes of the board are weaker
-    not_above: Ints  # [C] how many are not stronger
+    below: Ints  # [C] number of weaker classes of the board
+    not_above: Ints  # [C] number of classes that are not stronger
 
     @property
     def sequences(self) -> int:
-        """Of the player, the empty one included."""
+        """Number of sequences of the player, including the empty one."""
         return int((self.base + (np.diff(self.classes)[self.board] - 1) * self.stride).max()) + 1
 
 
 class PlacedClassRows(NamedTuple):
-    """The same with a list of each row's sequences, or of the places that they were moved to."""
+    """Rows like ``ClassRows``, but with a list of each row's sequences, or of the indices that they were moved to."""
 
     start: Ints  # as in ``ClassRows``, up to ``not_above``
     column: Ints
@@ -136,21 +137,21 @@ class PlacedClassRows(NamedTuple):
     other: Ints
 
 
-def placed(blocks: ClassBlocks, place: tuple[Ints, Ints]) -> tuple[PlacedClassRows, PlacedClassRows]:
-    """Both players' rows, with sequence s of a player in ``place[player][s]``."""
-    lists = [_listed(side, place[player]) for player, side in enumerate(blocks)]
+def placed(blocks: ClassBlocks, index: tuple[Ints, Ints]) -> tuple[PlacedClassRows, PlacedClassRows]:
+    """Return both players' rows, with sequence s of a player at ``index[player][s]``."""
+    lists = [_listed(side, index[player]) for player, side in enumerate(blocks)]
     first, second = (
         PlacedClassRows(*side[:5], *side[9:], *lists[player], *lists[1 - player]) for player, side in enumerate(blocks)
     )
     return first, second
 
 
-def _listed(side: ClassRows, place: Ints) -> tuple[Ints, Ints]:
+def _listed(side: ClassRows, index: Ints) -> tuple[Ints, Ints]:
     width = np.diff(side.classes)[side.board]
     width[0] = 0  # the row of the empty sequence
     start = np.concatenate(([0], np.cumsum(width))).astype(np.int32)
     number = np.arange(int(start[-1]), dtype=np.int32) - np.repeat(start[:-1], width)
-    return start, place[np.repeat(side.base, width) + number * np.repeat(side.stride, width)]
+    return start, index[np.repeat(side.base, width) + number * np.repeat(side.stride, width)]
 
 
 class ClassBlocks(NamedTuple):
@@ -161,7 +162,7 @@ class ClassBlocks(NamedTuple):
 
     @property
     def entries(self) -> int:
-        """Pairs of sequences with a payoff other than zero."""
+        """Number of pairs of sequences with a nonzero payoff."""
         side = self.rows
         width = np.diff(side.classes).astype(np.int64)
         alone = np.add.reduceat(side.copies == 1.0, side.classes[:-1])  # classes that cannot meet themselves
@@ -172,7 +173,7 @@ class ClassBlocks(NamedTuple):
 
     @property
     def hands(self) -> int:
-        """That a player can hold, as classes, on the board with most."""
+        """Largest number of classes of hands on any board."""
         return int(np.diff(self.rows.classes).max())
 
 
@@ -181,7 +182,7 @@ DealtOperator = Blocks | RankedBlocks | ClassBlocks
 
 
 class Terminals(NamedTuple):
-    """Public terminals before they are sorted by anybody's rows."""
+    """Public terminals in tree order, not yet sorted by a player's rows."""
 
     row: tuple[Ints, Ints]  # [Z] each player's row
     amount: Floats  # [Z]
@@ -189,7 +190,7 @@ class Terminals(NamedTuple):
 
 
 def blocks(ends: Terminals, tables: Floats, sequence: tuple[Ints, Ints]) -> Blocks:
-    """The block operator, from tables [K, H0, H1] of what player 0 wins."""
+    """Build the block operator from tables [K, H0, H1] of player 0's winnings."""
     own = np.ascontiguousarray(tables.transpose(0, 2, 1))
     first = BlockRows(*_sorted(ends, 0, len(sequence[0])), own, *sequence)
     second = BlockRows(*_sorted(ends, 1, len(sequence[1])), np.ascontiguousarray(tables), *sequence[::-1])
@@ -197,7 +198,10 @@ def blocks(ends: Terminals, tables: Floats, sequence: tuple[Ints, Ints]) -> Bloc
 
 
 def ranked_blocks(ends: Terminals, sequence: tuple[Ints, Ints], chance: float) -> RankedBlocks:
-    """The ranked operator; ``ends.table`` is 1 at showdowns and 0 at folds, ``chance`` the probability of a deal."""
+    """Build the ranked operator.
+
+    ``ends.table`` is 1 at showdowns and 0 at folds; ``chance`` is the probability of a deal.
+    """
     start, column, amount, showdown = _sorted(ends, 0, len(sequence[0]))
     first = RankedRows(start, column, amount * chance, showdown, *sequence)
     start, column, amount, showdown = _sorted(ends, 1, len(sequence[1]))
@@ -207,7 +211,7 @@ def ranked_blocks(ends: Terminals, sequence: tuple[Ints, Ints], chance: float) -
 
 
 class Numbering(NamedTuple):
-    """Where the sequences of one player's rows stand, whose hands are classes."""
+    """Indices of the sequences of one player's rows, if hands are classes."""
 
     board: Ints  # [R]
     base: Ints  # [R]
@@ -224,7 +228,10 @@ class Classes(NamedTuple):
 
 
 def class_blocks(ends: Terminals, numbering: tuple[Numbering, Numbering], classes: Classes) -> ClassBlocks:
-    """The operator over classes; ``ends.table`` is 1 at showdowns and 0 at folds, amounts are times probabilities."""
+    """Build the operator over classes.
+
+    ``ends.table`` is 1 at showdowns and 0 at folds. Amounts are multiplied by probabilities.
+    """
     sides: list[ClassRows] = []
     for player, (own, other) in enumerate((numbering, numbering[::-1])):
         start, column, amount, showdown = _sorted(ends, player, len(own.board))
@@ -235,10 +242,10 @@ def class_blocks(ends: Terminals, numbering: tuple[Numbering, Numbering], classe
 
 
 def expand(operator: DealtOperator) -> Payoffs:
-    """The same operator as a sparse matrix, with the entries of a row in the order in which a block row adds them up.
+    """Convert an operator to a sparse matrix, with the entries of a row in the order in which a block row adds them.
 
-    So the sparse form and that of tables give the same bits, unless the game can be over before a player has moved:
-    then all hands of that player share a sequence, and their payoffs are added up first.
+    So the sparse form and the form with tables give the same bits. The exception is a game that can end before a
+    player has moved: all hands of that player then share a sequence, and their payoffs are added up first.
     """
     if isinstance(operator, ClassBlocks):
         return _expand_classes(operator.rows, (operator.rows.sequences, operator.columns.sequences))
@@ -246,11 +253,11 @@ def expand(operator: DealtOperator) -> Payoffs:
 
 
 def class_table(side: ClassRows, board: int, showdown: int) -> Floats:
-    """[opponent's classes, own classes] pairs of cards that can be held, at a showdown with the sign of who wins."""
+    """[opponent's classes, own classes] number of possible pairs of cards, at a showdown with the winner's sign."""
     own = slice(side.classes[board], side.classes[board + 1])
-    copies, place = side.copies[own], side.below[own]
+    copies, strength = side.copies[own], side.below[own]
     table = np.outer(copies, copies) - np.diag(copies)
-    return table * np.sign(place[None, :] - place[:, None]) if showdown else table
+    return table * np.sign(strength[None, :] - strength[:, None]) if showdown else table
 
 
 def _expand_classes(side: ClassRows, shape: tuple[int, int]) -> Payoffs:
@@ -289,16 +296,16 @@ def _expand_side(side: BlockRows | RankedRows) -> Csr:
 
 
 def _merged(row: Ints, column: Ints, data: Floats) -> tuple[Ints, Ints, Floats]:
-    """Every pair of sequences once, where it came first; pairs that pay exactly nothing are dropped."""
+    """Merge equal pairs of sequences at their first occurrence, and drop pairs with a payoff of exactly zero."""
     pair = row.astype(np.int64) * (int(column.max()) + 1) + column
     _, came, which = np.unique(pair, return_index=True, return_inverse=True)
     total = np.bincount(which, weights=data).astype(np.float64)
-    kept = np.sort(came[total != 0.0])
-    return row[kept], column[kept], total[which[kept]]
+    nonzero = np.sort(came[total != 0.0])
+    return row[nonzero], column[nonzero], total[which[nonzero]]
 
 
 def _sorted(ends: Terminals, player: int, rows: int) -> tuple[Ints, Ints, Floats, Ints]:
-    """Start of every row, and the opponent's row, amount and table of its terminals, in tree order."""
+    """Start of every row, and the opponent's row, the amount and the table of its terminals, in tree order."""
     order = np.argsort(ends.row[player], kind="stable")
     start = np.concatenate(([0], np.cumsum(np.bincount(ends.row[player], minlength=rows)))).astype(np.int32)
     return start, ends.row[1 - player][order], ends.amount[order], ends.table[order]

@@ -1,4 +1,4 @@
-"""Choose how to compile: by array operations where the rules allow it, by walking histories otherwise."""
+"""Choice of the compiler: array operations where the rules allow them, otherwise a walk of all histories."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from treeplex.games.suits import FoldedGame
 
 
 def compile_game(game: Game, report: Callable[[int], None] | None = None) -> CompiledGame:
-    """Compile the rules of a game into arrays; refuse in one sentence what cannot be solved.
+    """Compile the rules of a game into arrays; raise GameError if the game cannot be solved.
 
-    ``report`` is called now and then with the number of histories visited, where they are visited one by one.
+    ``report`` is called from time to time with the number of histories visited, if they are visited one by one.
     """
     players = getattr(game, "players", 2)
     if players != 2:

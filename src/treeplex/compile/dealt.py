@@ -1,8 +1,8 @@
-"""Public tree times deals: dealt rules compiled by array operations, without visiting histories one by one.
+"""Compilation of dealt rules by array operations on public tree and deals, without visiting histories one by one.
 
 Every deal of hands is followed by a copy of the public tree, less the public cards that are in a hand. So an infoset
-is a pair (public node, own hand), numbered by counting: by public node, with hands side by side, so that solvers meet
-a public state's hands in consecutive memory. The payoff operator is one small matrix a public terminal.
+is a pair (public node, own hand). Infosets are numbered by public node, with its hands side by side, so that the hands
+of a public state are consecutive in memory. The payoff operator is one small matrix per public terminal.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ from treeplex.games.dealt import WON, DealtRules
 from treeplex.games.dealt_checks import check_dealt, checked_deal, checked_odds, checked_outcome
 from treeplex.games.protocol import CHANCE, TERMINAL
 
-RANKED_FROM = 16  # hands from which sums over ranks beat a table of hands against hands
-BYTES_PER_SCENE = 40  # and pair of hands: measured peak
+RANKED_FROM = 16  # number of hands from which sums over ranks are faster than a table of hands against hands
+BYTES_PER_SCENE = 40  # and per pair of hands: measured peak
 
 
 class Scenes(NamedTuple):
-    """A scene is what the public cards have been so far; it decides which hands are still possible."""
+    """Scenes: the public cards so far, which decide which hands are still possible."""
 
     of: Ints  # [P] scene of each public node
     reach: Floats  # [C, H0, H1] probability of the hands and all public cards
 
 
 class DealtSide(NamedTuple):
-    """One player's numbering."""
+    """One player's treeplex, labels, and the numbering of infosets and sequences."""
 
     treeplex: Treeplex
     labels: Labels
     infoset: Ints  # [P, H] infoset of a public node and hand, -1 if none
-    row: Ints  # [P] row of the last own move on the way to a public node
+    row: Ints  # [P] row of the last own move before a public node
     sequence: Ints  # [R, H] sequence of a row and hand, -1 if none
 
 
@@ -58,7 +58,7 @@ def compile_dealt(rules: DealtRules, ranked_from: int = RANKED_FROM) -> Compiled
     public = build_public(rules)
     tree, hands = public.tree, rules.hands()
     widest = max(map(len, hands))
-    cards = int(np.count_nonzero(tree.mover[public.parent[1:]] == CHANCE))  # public, wherever they fall
+    cards = int(np.count_nonzero(tree.mover[public.parent[1:]] == CHANCE))  # public cards, at any public node
     require(rules.name, (cards + 1) * widest, BYTES_PER_SCENE * widest, "public cards times hands of")
     scenes = None if rules.ranked and len(hands[0]) >= ranked_from else _scenes(rules, public)
     lines = lines_of(rules, public)
@@ -87,7 +87,7 @@ def compile_dealt(rules: DealtRules, ranked_from: int = RANKED_FROM) -> Compiled
 
 
 def sparse(name: str, operator: DealtOperator) -> Payoffs:
-    """The payoff operator as a matrix; refused if that would not fit."""
+    """Convert the payoff operator to a sparse matrix; raise GameError if it would not fit in memory."""
     require(name, operator.entries, 100, "payoff entries as many as")
     return expand(operator)
 
@@ -105,7 +105,7 @@ def _scenes(rules: DealtRules, public: PublicGame) -> Scenes:
 
 
 def lines_of(rules: DealtRules, public: PublicGame) -> Texts:
-    """[P] every public node's moves, each behind a separator."""
+    """[P] public moves that lead to every public node, each preceded by a separator."""
     tree = public.tree
     moves = texts(rules.separator + action for action in public.actions)
     by_level = levels(tree.depth)
@@ -139,8 +139,8 @@ def _side(player: int, public: PublicGame, hands: Sequence[str], lines: Texts, s
     sequence[1:] = np.where(chosen_at >= 0, first[chosen_at] + tree.place[moved, None], -1)
 
     actions = np.full(int(first[-1]), -1, dtype=np.int32)
-    taken, by = np.nonzero(chosen_at >= 0)
-    actions[sequence[1:][taken, by]] = tree.action[moved[taken]]
+    mover_row, mover_hand = np.nonzero(chosen_at >= 0)
+    actions[sequence[1:][mover_row, mover_hand]] = tree.action[moved[mover_row]]
     labels = joined(take(texts(hands), hand), take(lines, node))
     above = sequence[row[node], hand]
     return DealtSide(Treeplex(first, above), Labels(labels, actions), infoset, row, sequence)
@@ -149,7 +149,7 @@ def _side(player: int, public: PublicGame, hands: Sequence[str], lines: Texts, s
 def _operator(
     rules: DealtRules, public: PublicGame, scenes: Scenes | None, sides: tuple[DealtSide, DealtSide]
 ) -> tuple[Blocks | RankedBlocks, float]:
-    """The operator and the largest payoff: a table for every kind of scene and outcome that ends the game, or ranks."""
+    """Build the operator and the largest payoff, with ranks or with a table per kind of scene and final outcome."""
     ends = np.flatnonzero(public.tree.mover == TERMINAL)
     amount, outcome = public.tree.amount[ends], public.tree.table[ends]
     rows, sequence = (sides[0].row[ends], sides[1].row[ends]), (sides[0].sequence, sides[1].sequence)
@@ -172,10 +172,10 @@ def _operator(
 
 
 def _count(rules: DealtRules, public: PublicGame, scenes: Scenes | None) -> tuple[int, int]:
-    """How many histories there are, and how many of them are terminal."""
+    """Number of histories, and number of terminal histories."""
     if scenes is None:
         opened = len(rules.hands()[0])
-        deals = np.full(len(public.parent), opened * (opened - 1))  # [P] that lead to each public node
+        deals = np.full(len(public.parent), opened * (opened - 1))  # [P] number of deals that lead to each public node
     else:
         opened = int(np.count_nonzero(scenes.reach[0].any(axis=1)))
         deals = np.count_nonzero(scenes.reach, axis=(1, 2))[scenes.of]

@@ -21,7 +21,7 @@ Hands = tuple[Index, ...]
 
 
 class DealtTree(NamedTuple):
-    """What is needed to build the tree, if anybody asks for it."""
+    """Data from which the tree is built on demand."""
 
     rules: DealtRules
     public: PublicGame
@@ -30,7 +30,7 @@ class DealtTree(NamedTuple):
 
     @property
     def vocabulary(self) -> tuple[str, ...]:
-        """Labels of all actions: public moves and cards, then the deals."""
+        """Labels of all actions: public moves and cards first, then the deals."""
         first, second = self.rules.hands()
         deals = [*first, *second]
         if self.rules.together:
@@ -38,13 +38,15 @@ class DealtTree(NamedTuple):
         return tuple(dict.fromkeys([*self.public.actions, *deals]))
 
     def build(self) -> HistoryTree:
-        """All histories. Cost: about 0.4 microseconds and 150 bytes per node at the peak."""
+        """Build all histories. Cost: about 0.4 microseconds and, at the peak, 150 bytes per node."""
         require(self.rules.name, self.nodes, BYTES_PER_NODE, "a history tree of")
         if self.nodes > MOST_NODES:
             raise GameError(f"{self.rules.name} has {self.nodes:,} nodes, more than a history tree can number.")
         joint, tree, parent = self.rules.deal(), self.public.tree, self.public.parent
         hands = np.nonzero(joint)
-        odds = self._odds(hands)  # [P, D]: of the last public card at the nodes it leads to, 1 elsewhere
+        odds = self._odds(
+            hands
+        )  # [P, D] probability of the last public card at the nodes that it leads to, 1 at all others
         possible = odds > 0.0
         if self.public.chances:
             for level in levels(tree.depth)[1:]:
@@ -53,7 +55,7 @@ class DealtTree(NamedTuple):
         before = np.zeros((alive.shape[0], alive.shape[1] + 1), dtype=np.int32)
         np.cumsum(alive, axis=1, out=before[:, 1:])
         sizes = before[:, -1].astype(np.int64)
-        # Chance nodes that deal: the root, and where hands come one by one a node for each hand of player 0.
+        # Chance nodes that deal: the root and, if hands are dealt one by one, a node per hand of player 0.
         opens = np.zeros(len(sizes), dtype=np.int64)
         if not self.rules.together:
             opens = np.diff(hands[0], prepend=-1).astype(bool).astype(np.int64)

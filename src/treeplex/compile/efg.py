@@ -1,4 +1,4 @@
-"""A compiled game as an .efg file, whatever it was compiled from."""
+"""Conversion of any compiled game to an .efg file."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from treeplex.games.protocol import CHANCE, TERMINAL
 
 
 def to_efg(game: CompiledGame) -> EfgFile:
-    """The game tree as Gambit writes it: players and infosets from 1, exact numbers, one outcome a payoff.
+    """Convert the game tree to Gambit's format: players and infosets from 1, exact numbers, one outcome per payoff.
 
-    A probability such as 1/3 is no binary number: the simplest fraction that rounds to the same double is written,
-    and if those of a chance move do not add up to exactly one, the largest makes up for it.
+    A probability such as 1/3 is not a binary number, so the simplest fraction that rounds to the same double is
+    written. If the probabilities of a chance move do not add up to exactly one, the largest one is adjusted.
     """
     tree, labels = game.tree, [unpacked(names.infosets) for names in game.labels]
     constant = Fraction(repr(game.constant))
@@ -59,7 +59,7 @@ def _children(game: CompiledGame) -> list[list[int]]:
 
 def _exact(probabilities: list[float]) -> tuple[Fraction, ...]:
     simple = [_simplest(probability, ulps=4) for probability in probabilities]
-    if sum(simple) == 1:  # such as 1/3 each, where the doubles are a rounding off
+    if sum(simple) == 1:  # such as 1/3 each, where the doubles have rounding errors
         return tuple(simple)
     odds = [_simplest(probability, ulps=0) for probability in probabilities]
     odds[int(np.argmax(probabilities))] += 1 - sum(odds, Fraction(0))
@@ -67,7 +67,7 @@ def _exact(probabilities: list[float]) -> tuple[Fraction, ...]:
 
 
 def _simplest(number: float, ulps: int) -> Fraction:
-    """A fraction with a small denominator within so many roundings of ``number``, or else just ``number``."""
+    """Return a fraction with a small denominator within ``ulps`` of ``number``, or else exactly ``number``."""
     for bound in (10**3, 10**6, 10**9):
         fraction = Fraction(number).limit_denominator(bound)
         if abs(float(fraction) - number) <= ulps * math.ulp(number):

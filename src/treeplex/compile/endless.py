@@ -1,4 +1,4 @@
-"""Games without an end, found by depth and by bytes before they take all memory, not by counting histories alone."""
+"""Detection of endless games by depth and by bytes, before they use all memory; counting histories is not enough."""
 
 from __future__ import annotations
 
@@ -11,48 +11,48 @@ from treeplex.errors import GameError
 from treeplex.games.protocol import History
 
 DEEPEST: Final = 500_000
-"""Moves of one line of play."""
+"""Largest number of moves of one line of play."""
 
 DEEP: Final = 1_000
-"""Moves beyond which a game that takes far more memory than its histories should is taken for endless."""
+"""Moves beyond which a game that uses far more memory than its histories should is considered endless."""
 
 LONGEST_LINE: Final = GIB
-"""Bytes of all the histories of one line of play."""
+"""Largest number of bytes of all histories of one line of play."""
 
 ALLOWANCE: Final = GIB // 2
-"""Bytes that rules may take for tables of their own."""
+"""Bytes that the rules may use for their own tables."""
 
 BYTES_PER_HISTORY: Final = 1_000
-"""What a history, its label and its place in the arrays may take on average before it is worth a look at the depth."""
+"""Average bytes of a history, its label and its array entries above which the depth is checked."""
 
 CONTAINERS: Final = (tuple, list, dict, set, frozenset, str, bytes)
 
-_FIX: Final = "it is too large or has no end: end every line with TERMINAL, and keep histories and labels small."
+_FIX: Final = "it is too large or endless. End every line with TERMINAL, and keep histories and labels small."
 
 
 class Watch:
-    """Looks after the walk of a game."""
+    """Watches depth and memory during the walk of a game."""
 
     def __init__(self, name: str) -> None:
         self.name, self.before = name, used()
 
-    def glance(self, nodes: int, depth: Callable[[], int]) -> None:
-        """Refuse a game whose memory grows much faster than its number of histories, deep down a line of play."""
+    def check_memory(self, nodes: int, depth: Callable[[], int]) -> None:
+        """Raise GameError if memory grows much faster than the number of histories, deep down a line of play."""
         grown = used() - self.before
         if grown > ALLOWANCE + BYTES_PER_HISTORY * nodes and (moves := depth()) > DEEP:
             raise GameError(
-                f"{self.name} has taken {grown / GIB:.1f} GiB for {nodes + 1:,} histories, and a line of play goes on"
+                f"{self.name} has used {grown / GIB:.1f} GiB for {nodes + 1:,} histories, and a line of play goes on"
                 f" after {moves:,} moves; {_FIX}"
             )
 
-    def look(self, depth: int, history: History, deepest: int = DEEPEST) -> None:
-        """Refuse lines of play without end, or with histories that grow too long."""
+    def check_line(self, depth: int, history: History, deepest: int = DEEPEST) -> None:
+        """Raise GameError for an endless line of play, or one whose histories grow too long."""
         if depth > deepest or depth * weight(history) > LONGEST_LINE:
             raise GameError(f"{self.name} has a line of play that goes on after {depth:,} moves; {_FIX}")
 
 
 def weight(history: History) -> int:
-    """Bytes of a history: its own and those of texts and containers in it, without what these contain."""
+    """Bytes of a history and of the texts and containers in it, without the contents of these."""
     parts: list[Any] = list(getattr(history, "__dict__", {}).values())
     if isinstance(history, tuple | list):
         parts += _few(history)
@@ -61,5 +61,5 @@ def weight(history: History) -> int:
 
 
 def _few(history: History) -> list[Any]:
-    """The parts of a record; a long list is one part itself."""
+    """Return the parts of a record; a long list counts as one part."""
     return list(history) if len(history) <= 100 else []

@@ -1,7 +1,7 @@
-"""Poker with suits that can be exchanged, compiled by classes of boards and hands, without the whole game.
+"""Compilation of poker with exchangeable suits by classes of boards and hands, without building the whole game.
 
-The betting is the same on every board, so it is asked for along one of them and repeated on the others, by array
-operations. A row of hands is as wide as its board has classes (``games.suits``). The payoff operator needs no tables of
+The betting is the same on every board, so the rules are called along one board and array operations copy the betting to
+the others. A row of hands is as wide as its board has classes (``games.suits``). The payoff operator needs no tables of
 hands against hands: ``compile.blocks.ClassBlocks``.
 """
 
@@ -31,37 +31,37 @@ BYTES_PER_SEQUENCE = 150  # measured peak, with labels
 
 
 class FoldedBoards(NamedTuple):
-    """Every board there is once suits are renamed, those of fewer cards first along each line of play."""
+    """All boards up to renaming of suits; along each line of play, boards with fewer cards come first."""
 
     cards: list[Board]
-    following: list[list[int]]  # the boards that each may become, in the order of their last card
+    following: list[list[int]]  # boards that each may become, in the order of their last card
     before: Ints  # [boards] the board without the last card; 0 for the empty board
-    like: Floats  # [boards] how many of the whole game it stands for
-    place: Ints  # [boards] among those of ``following``
+    like: Floats  # [boards] number of boards of the whole game that it represents
+    place: Ints  # [boards] position in the list ``following`` of the board before
     classes: Classes
-    above: Ints  # [C] number of the class on the board before
-    named: Ints  # [C] the card a class is called by
+    above: Ints  # [C] index of the class on the board before
+    named: Ints  # [C] card that names the class
 
 
 class FoldedPublic(NamedTuple):
-    """A public tree over boards with suits renamed."""
+    """Public tree over boards up to renaming of suits."""
 
     game: PublicGame
     board: Ints  # [P]
 
 
 class FoldedSide(NamedTuple):
-    """One player's numbering."""
+    """One player's treeplex, labels, and the numbering of infosets and sequences."""
 
     treeplex: Treeplex
     labels: Labels
-    infoset: Ints  # [P] of the first class at a decision of the player, -1 elsewhere
-    row: Ints  # [P] row of the last own move on the way
+    infoset: Ints  # [P] infoset of the first class at a decision of the player, -1 at other nodes
+    row: Ints  # [P] row of the last own move before the node
     numbering: Numbering
 
 
 def compile_folded(game: FoldedGame) -> CompiledGame:
-    """Compile poker by classes. Cost: per public node and class; Python runs per board and betting line."""
+    """Compile poker by classes. Cost: per public node and class. Python runs per board and betting line."""
     suits, rules = game.suits, game.rules
     line = OneLine.of(rules)
     boards = _boards(suits)
@@ -98,7 +98,7 @@ def _boards(suits: Suits) -> FoldedBoards:
     cards: list[Board] = [()]
     before, like, place = [0], [1.0], [0]
     following: list[list[int]] = []
-    for number, board in enumerate(cards):  # it grows
+    for number, board in enumerate(cards):  # the list grows
         following.append([])
         if len(board) + 1 < len(suits.rules.rounds):
             for card, copies in suits.following(board):
@@ -127,7 +127,7 @@ def _joined(parts: list[Any]) -> Ints:
 
 
 def _public(game: FoldedGame, line: PublicGame, boards: FoldedBoards) -> FoldedPublic:
-    """The public tree of all boards, from that along one: what lies behind a public card is there for each."""
+    """Build the public tree of all boards from the tree along one: the part behind a public card is copied per card."""
     tree = line.tree
     dealing = np.flatnonzero(tree.mover == CHANCE)
     sizes: list[int] = tree.size.tolist()
@@ -149,7 +149,7 @@ def _public(game: FoldedGame, line: PublicGame, boards: FoldedBoards) -> FoldedP
     start, stop, where = np.array(pieces, dtype=np.int64).T
     board = np.repeat(where, stop - start).astype(np.int32)
     ends = np.cumsum(stop - start)
-    copied = np.arange(int(ends[-1])) + np.repeat(stop - ends, stop - start)  # [P] nodes along the one board
+    copied = np.arange(int(ends[-1])) + np.repeat(stop - ends, stop - start)  # [P] the node of the tree along one board
     parent = parents_from_depth(tree.depth[copied])
     turned = np.flatnonzero((parent >= 0) & (tree.mover[copied[parent]] == CHANCE))
     words = [word for word in line.actions if word not in {card.label for card in game.rules.deck}]
@@ -185,7 +185,7 @@ def _check_size(game: FoldedGame, public: FoldedPublic, boards: FoldedBoards) ->
 
 def _side(player: int, game: FoldedGame, public: FoldedPublic, boards: FoldedBoards, lines: Texts) -> FoldedSide:
     tree, parent, board = public.game.tree, public.game.parent, public.board
-    nodes, widths = len(tree.mover), np.diff(boards.classes.start)[board]  # [P] classes of hands
+    nodes, widths = len(tree.mover), np.diff(boards.classes.start)[board]  # [P] number of classes of hands
     decisions = np.flatnonzero(tree.mover == player)
     width = widths[decisions]
     begin = np.concatenate(([0], np.cumsum(width)))  # infosets of a decision, classes side by side
@@ -207,9 +207,9 @@ def _side(player: int, game: FoldedGame, public: FoldedPublic, boards: FoldedBoa
     above = numbering.base[own] + _class_at(boards, board[node], number, numbering.board[own]) * numbering.stride[own]
 
     codes = np.full(int(first[-1]), -1, dtype=np.int32)
-    taken = np.repeat(np.arange(1, len(moved) + 1), widths[mother])  # rows, once for each class
-    offset = np.arange(len(taken)) - np.repeat(np.cumsum(widths[mother]) - widths[mother], widths[mother])
-    codes[numbering.base[taken] + offset * numbering.stride[taken]] = tree.action[moved][taken - 1]
+    rows = np.repeat(np.arange(1, len(moved) + 1), widths[mother])  # rows, once for each class
+    offset = np.arange(len(rows)) - np.repeat(np.cumsum(widths[mother]) - widths[mother], widths[mother])
+    codes[numbering.base[rows] + offset * numbering.stride[rows]] = tree.action[moved][rows - 1]
 
     hands = texts(card.label for card in game.rules.deck)
     labels = joined(take(hands, boards.named[boards.classes.start[board[node]] + number]), take(lines, node))
@@ -217,10 +217,10 @@ def _side(player: int, game: FoldedGame, public: FoldedPublic, boards: FoldedBoa
 
 
 def _class_at(boards: FoldedBoards, board: Ints, number: Index, earlier: Ints) -> Index:
-    """The class at an earlier board of class ``number`` at ``board``."""
+    """Return the class on an ``earlier`` board that class ``number`` on ``board`` comes from."""
     board, number = board.copy(), number.copy()
     while True:
-        later = np.flatnonzero(board > earlier)  # boards are numbered after those they come from
+        later = np.flatnonzero(board > earlier)  # a board has a higher number than the board it comes from
         if len(later) == 0:
             return number
         number[later] = boards.above[boards.classes.start[board[later]] + number[later]]
@@ -230,7 +230,7 @@ def _class_at(boards: FoldedBoards, board: Ints, number: Index, earlier: Ints) -
 def _operator(
     deck: int, public: FoldedPublic, boards: FoldedBoards, sides: tuple[FoldedSide, FoldedSide], unit: float
 ) -> tuple[ClassBlocks, float]:
-    """The operator of a deck of so many cards, and the largest payoff, both in ``unit``."""
+    """Build the operator of a deck of ``deck`` cards, and the largest payoff, both in ``unit``."""
     tree = public.game.tree
     ends = np.flatnonzero(tree.mover == TERMINAL)
     board, rows = public.board[ends], (sides[0].row[ends], sides[1].row[ends])
@@ -239,7 +239,9 @@ def _operator(
             raise AssertionError("both players have moved on the last board before the game is over")
     amount = tree.amount[ends] / unit
     cards = np.array([len(cards) for cards in boards.cards])
-    deals = np.cumprod([1.0, *(deck - k for k in range(int(cards.max()) + 2))])  # of so many cards, in order
+    deals = np.cumprod(
+        [1.0, *(deck - k for k in range(int(cards.max()) + 2))]
+    )  # number of ordered deals, by the number of cards
     chance = (boards.like / deals[cards + 2])[board]
     terminals = Terminals(rows, amount * chance, tree.table[ends])
     operator = class_blocks(terminals, (sides[0].numbering, sides[1].numbering), boards.classes)
@@ -247,7 +249,7 @@ def _operator(
 
 
 def _count(cards: int, public: FoldedPublic, boards: FoldedBoards) -> tuple[int, int]:
-    """How many histories the whole game has, and how many of them are terminal."""
+    """Number of histories of the whole game, and number of terminal histories."""
     left = cards - np.array([len(board) for board in boards.cards])
     deals = (boards.like.astype(np.int64) * left * (left - 1))[public.board]
     return 1 + cards + int(deals.sum()), int(deals[public.game.tree.mover == TERMINAL].sum())

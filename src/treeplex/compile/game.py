@@ -1,4 +1,4 @@
-"""A compiled game: everything a solver or an evaluator needs, in arrays."""
+"""The compiled game: everything that a solver or an evaluator needs, in arrays."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Operator = Payoffs | DealtOperator
 
-BLOCKS_FROM = 8  # hands; measured: with fewer, a sparse row is summed faster than a table is applied
+BLOCKS_FROM = 8  # hands; measured: with fewer, summing a sparse row is faster than applying a table
 
 
 def operator_bytes(operator: Operator) -> int:
@@ -35,25 +35,25 @@ def operator_bytes(operator: Operator) -> int:
 Thing = TypeVar("Thing")
 
 
-class Kept(NamedTuple, Generic[Thing]):
-    """What a game makes when asked, where it is made already."""
+class Prebuilt(NamedTuple, Generic[Thing]):
+    """A value that exists already, in place of a function that builds it on demand."""
 
     thing: Thing
 
     def __call__(self) -> Thing:
-        """As it is."""
+        """Return the value itself."""
         return self.thing
 
 
 @dataclass(frozen=True, eq=False)
 class CompiledGame:
-    """A two-player zero-sum game of perfect recall, checked.
+    """A compiled and checked two-player zero-sum game of perfect recall.
 
     Player 1 gets ``constant`` minus what player 0 gets: 0 in a zero-sum game. In a constant-sum game player 1's
     payoffs are shifted by ``-constant`` for solving, which changes no strategy and leaves player 0's payoffs alone.
 
-    The history tree and the sparse payoff matrix are built when first asked for: a dealt game is solved through its
-    ``blocks`` and may be far too large for either.
+    The history tree and the sparse payoff matrix are built on first use. A dealt game is solved through its ``blocks``
+    and may be far too large for either.
     """
 
     name: str
@@ -67,7 +67,7 @@ class CompiledGame:
     make_payoffs: Callable[[], Payoffs] = field(repr=False)
     blocks: DealtOperator | None = None
     dealt: DealtTree | None = field(default=None, repr=False)  # its public tree, if it was compiled from one
-    lifting: Lifting | None = field(default=None, repr=False)  # the way to the whole game, if hands are classes
+    lifting: Lifting | None = field(default=None, repr=False)  # mapping to the whole game, if hands are classes
     constant: float = 0.0
     unit: float = 1.0  # a power of two; payoffs are stored divided by it, see ``unit_of``
     known_value: float | None = None  # player 0's, from the literature
@@ -75,7 +75,7 @@ class CompiledGame:
 
     @cached_property
     def tree(self) -> HistoryTree:
-        """Every history, for walks."""
+        """The history tree, for walks."""
         return self.make_tree()
 
     @cached_property
@@ -85,7 +85,7 @@ class CompiledGame:
 
     @cached_property
     def operator(self) -> Operator:
-        """The payoff operator in its fastest form: blocks pay from about eight hands on."""
+        """The payoff operator in its fastest form: blocks are faster from about eight hands on."""
         if self.blocks is not None and self.blocks.hands >= BLOCKS_FROM:
             return self.blocks
         return self.payoffs
@@ -98,7 +98,7 @@ class CompiledGame:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A short hash of structure and payoffs, so that a run is never resumed in another game."""
+        """Short hash of structure and payoffs, which prevents resuming a run with another game."""
         digest = hashlib.blake2b(digest_size=16)
         for treeplex in self.treeplexes:
             for array in treeplex:
@@ -110,7 +110,7 @@ class CompiledGame:
         return digest.hexdigest()
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickle: the fields, and nothing of what was made from them when first asked for."""
+        """Return the fields for pickle, without cached properties."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __repr__(self) -> str:
@@ -125,12 +125,12 @@ class CompiledGame:
 
     @property
     def action_counts(self) -> list[int]:
-        """The numbers of actions that infosets have, each once."""
+        """Distinct numbers of actions of infosets, in increasing order."""
         return np.unique(np.concatenate([treeplex.actions for treeplex in self.treeplexes])).tolist()
 
     @property
     def bytes(self) -> int:
-        """Memory of what solving needs: treeplexes, labels and the payoff operator."""
+        """Bytes of memory that solving needs: treeplexes, labels and the payoff operator."""
         arrays = [array for treeplex in self.treeplexes for array in treeplex]
         arrays += [names.actions for names in self.labels]
         texts = sum(text_bytes(names.infosets) for names in self.labels)
@@ -139,14 +139,14 @@ class CompiledGame:
     def save(self, path: str | Path) -> None:
         """Write the game to a file that ``load`` reads: compiled (.safetensors), or Gambit's format (.efg).
 
-        A file of that name is replaced, at once and as a whole.
+        An existing file of that name is replaced atomically.
         """
-        from treeplex.compile.storage import write_game  # noqa: PLC0415 - which needs this class
+        from treeplex.compile.storage import write_game  # noqa: PLC0415 - it imports this class
 
         write_game(self, Path(path))
 
     def to_pandas(self) -> Any:
-        """Every action as a row (player, infoset, action) of a pandas data frame; needs the ``pandas`` extra."""
+        """Return a pandas data frame with a row (player, infoset, action) per action; needs the ``pandas`` extra."""
         labels = [unpacked(names.infosets) for names in self.labels]
         rows = [
             (player, labels[player][infoset], action)
@@ -162,7 +162,7 @@ class CompiledGame:
         return html_table(repr(self), ("", ""), [(key, _shown(value)) for key, value in shown.items()])
 
     def summary(self) -> dict[str, object]:
-        """Sizes, as ``treeplex info --json`` prints them."""
+        """Return the sizes that ``treeplex info --json`` prints."""
         return {
             "game": self.name,
             "nodes": self.nodes,
@@ -177,7 +177,7 @@ class CompiledGame:
 
 
 def _shown(value: object) -> str:
-    """Of a summary: a number, or one per player."""
+    """Format a value of a summary: a number, or one per player."""
     if isinstance(value, list):
         return " + ".join(_shown(part) for part in cast(list[object], value))
     return f"{value:,}" if isinstance(value, int) else f"{value}"

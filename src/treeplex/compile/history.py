@@ -1,4 +1,4 @@
-"""The whole game tree, node by node in depth-first order, for walks that skip what cannot matter."""
+"""The whole game tree, node by node in depth-first order, for walks that prune."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from treeplex.arrays import Bytes, Floats, Ints
 Index = npt.NDArray[np.intp]
 
 MOST_NODES = 2**31 - 2**17
-"""What 32-bit numbers can count."""
+"""Largest number of nodes that 32-bit numbers can index."""
 
 
 class HistoryTree(NamedTuple):
@@ -32,17 +32,17 @@ class HistoryTree(NamedTuple):
 
     @property
     def nodes(self) -> int:
-        """``N``."""
+        """Number of histories, ``N``."""
         return len(self.mover)
 
     @property
     def terminals(self) -> int:
-        """``Z``."""
+        """Number of terminals, ``Z``."""
         return int(np.count_nonzero(self.size == 1))
 
 
 def levels(depth: Ints) -> list[Index]:
-    """The nodes of every depth, from the root down, each level in tree order."""
+    """Return the nodes of every depth, from the root down, each level in tree order."""
     order = np.argsort(depth, kind="stable")
     return np.split(order, np.cumsum(np.bincount(depth))[:-1])
 

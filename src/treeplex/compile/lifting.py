@@ -1,4 +1,4 @@
-"""From a game by classes back to the whole game: which class every infoset of the whole game belongs to."""
+"""Mapping from a game by classes to the whole game: the class of every infoset of the whole game."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ class Whole(NamedTuple):
 
 
 class Lifting(NamedTuple):
-    """What is needed to find the way back, if anybody asks for it."""
+    """Data from which the mapping to the whole game is built on demand."""
 
     rules: FoldedGame
     public: PublicGame
     boards: dict[Board, int]
-    places: tuple[int, ...]  # [boards] of the last card among those that may follow the cards before it
-    infoset: tuple[Ints, Ints]  # [P] of each player: the first class's at a decision
+    places: tuple[int, ...]  # [boards] position of the last card among those that may follow the cards before it
+    infoset: tuple[Ints, Ints]  # [P] of each player: infoset of the first class at a decision
     vocabulary: tuple[str, ...]
     nodes: int
 
     def whole(self) -> Whole:
-        """The whole game, compiled: every card told apart."""
+        """Compile the whole game, in which every card is distinguished."""
         game = compile_dealt(self.rules.whole)
         return Whole(game, self._infosets(cast(DealtTree, game.dealt)))
 
     def tree(self) -> HistoryTree:
-        """All histories of the whole game, in which players see classes."""
+        """Build all histories of the whole game, with the infosets of the game by classes."""
         require(self.rules.name, self.nodes, BYTES_PER_NODE, "a history tree of")
         game, infosets = self.whole()
         code = {label: number for number, label in enumerate(self.vocabulary)}
@@ -57,7 +57,7 @@ class Lifting(NamedTuple):
         return tree._replace(action=action, infoset=infoset)
 
     def strategies(self, own: tuple[CompiledGame, Strategies]) -> tuple[CompiledGame, Strategies]:
-        """The whole game, and the strategies that play there as these play here."""
+        """Return the whole game, and the strategies in it that correspond to these strategies."""
         game, strategies = own
         whole, infosets = self.whole()
         first, second = (
@@ -71,7 +71,9 @@ class Lifting(NamedTuple):
         children = _children(self.public)
         place = tree.place.copy()
         board = np.zeros(len(parent), dtype=np.int32)  # [P of the whole game]
-        here = np.zeros(len(parent), dtype=np.int32)  # [P of the whole game] the public node of this game
+        here = np.zeros(
+            len(parent), dtype=np.int32
+        )  # [P of the whole game] corresponding public node of the game by classes
         boards: list[Board] = [()]
         numbers: dict[Board, int] = {(): 0}
         turned = (parent >= 0) & (tree.mover[parent] == CHANCE)
@@ -87,15 +89,15 @@ class Lifting(NamedTuple):
                 place[node] = self.places[self.boards[self.rules.suits.renamed(cards)[0]]]
             here[level] = children[here[parent[level]], place[level]]
         classes = np.array([self._classes(cards) for cards in boards], dtype=np.int32)  # [boards, H]
-        found: list[Ints] = []
+        infosets_of: list[Ints] = []
         for player in (0, 1):
             own = np.flatnonzero(tree.mover == player)
             numbered = whole.infoset[player][own]
             infosets = self.infoset[player][here[own], None] + classes[board[own]]
             of = np.empty(int(numbered.max(initial=-1)) + 1, dtype=np.int32)
             of[numbered[numbered >= 0]] = infosets[numbered >= 0]
-            found.append(of)
-        return found[0], found[1]
+            infosets_of.append(of)
+        return infosets_of[0], infosets_of[1]
 
     def _classes(self, board: Board) -> list[int]:
         shown, called = self.rules.suits.renamed(board)
@@ -104,7 +106,7 @@ class Lifting(NamedTuple):
 
 
 def _children(public: PublicGame) -> Ints:
-    """[P, moves] the public node after each move; -1 where there is none."""
+    """[P, moves] public node after each move; -1 if there is none."""
     tree, parent = public.tree, public.parent
     children = np.full((len(parent), int(tree.place.max()) + 1), -1, dtype=np.int32)
     children[parent[1:], tree.place[1:]] = np.arange(1, len(parent))
@@ -112,7 +114,7 @@ def _children(public: PublicGame) -> Ints:
 
 
 def _lifted(first: Ints, strategy: Floats, whole: Ints, infosets: Ints) -> Floats:
-    """[S of the whole game] the probabilities of the infosets that its infosets belong to."""
+    """[S of the whole game] probabilities, copied from the infosets that its infosets belong to."""
     own = np.repeat(infosets, np.diff(whole))
     within = np.arange(1, int(whole[-1])) - np.repeat(whole[:-1], np.diff(whole))
     return np.concatenate(([1.0], strategy[first[own] + within]))

@@ -1,4 +1,4 @@
-"""What is free, and what a game would take: asked before building, not found out by crashing."""
+"""Free memory, and a check before building that a game fits into it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ GIB = 2**30
 
 
 def require(name: str, nodes: int, per_node: int, what: str) -> None:
-    """Refuse to build a game whose arrays would not fit."""
+    """Raise GameError if the arrays of a game would not fit in free memory."""
     need, free = nodes * per_node, available()
     if need > free:
         count = f"{nodes:,}" if nodes < 10**15 else f"about 10^{len(str(nodes)) - 1}"

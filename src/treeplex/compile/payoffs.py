@@ -12,14 +12,14 @@ from scipy import sparse
 from treeplex.arrays import Floats, Ints
 
 NEAR_ONE: Final = 32
-"""Payoffs up to 2 ** 32 and from 2 ** -32 are stored as they are, so that a rule of one's own sees them."""
+"""Payoffs from 2 ** -32 to 2 ** 32 are stored unscaled, so that a user's rule sees them as they are."""
 
 
 def unit_of(largest: float) -> float:
-    """What payoffs are counted in: 1, or where the largest is far from it a power of two that brings it to order one.
+    """Unit of the stored payoffs: 1 or, if the largest payoff is far from 1, a power of two that scales it to order 1.
 
-    Then no storage overflows or loses small regrets, and since a division by a power of two is exact, no strategy
-    changes by a bit.
+    With it no storage format overflows or loses small regrets. A division by a power of two is exact, so strategies do
+    not change by a bit.
     """
     exponent = math.frexp(largest)[1] - 1
     return 1.0 if largest == 0.0 or abs(exponent) <= NEAR_ONE else math.ldexp(1.0, exponent)
@@ -41,14 +41,14 @@ class Payoffs(NamedTuple):
 
     @property
     def entries(self) -> int:
-        """How many pairs of sequences have a payoff other than zero."""
+        """Number of pairs of sequences with a nonzero payoff."""
         return len(self.rows.data)
 
     @staticmethod
     def gather(
         shape: tuple[int, int], rows: npt.NDArray[np.integer], columns: npt.NDArray[np.integer], values: Floats
     ) -> Payoffs:
-        """Add up the terminals that share a pair of sequences; drop pairs that pay exactly nothing."""
+        """Add up the terminals that share a pair of sequences, and drop pairs with a payoff of exactly zero."""
         matrix = sparse.csr_array((values, (rows, columns)), shape=shape)
         matrix.sum_duplicates()
         matrix.eliminate_zeros()

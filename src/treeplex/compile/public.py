@@ -1,7 +1,7 @@
 """The public tree of dealt rules, in arrays.
 
-Equal public states have equal subtrees, so every distinct state is asked for its rules once and its subtree is put
-together from its children's by concatenation. Python runs per distinct state (hundreds), array copies per node.
+Equal public states have equal subtrees. So the rules are called once per distinct state, and its subtree is the
+concatenation of its children's subtrees. Python runs per distinct state (hundreds), array copies per node.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from treeplex.games.returned import Place, checked_actions, checked_mover, check
 
 BYTES_PER_PUBLIC_NODE = 300  # measured peak while assembling, with all shared subtrees
 
-DEEPEST = 5_000  # public moves of one line of play
-LOOK_EVERY = 1 << 10  # public states between two looks at the length of a line
+DEEPEST = 5_000  # largest number of public moves of one line of play
+CHECK_EVERY = 1 << 10  # public states between two checks of the length of a line
 
-BYTES_PER_HAND = 120  # and public node: what numbering its infosets takes
+BYTES_PER_HAND = 120  # and per public node: memory for numbering its infosets
 
 
 class PublicTree(NamedTuple):
@@ -41,7 +41,7 @@ class PublicTree(NamedTuple):
 
 
 TYPES: tuple[npt.DTypeLike, ...] = (np.int8, np.int32, np.int32, np.int32, np.int32, np.float64, np.int32)
-"""Of the arrays of a public tree."""
+"""Types of the arrays of a public tree."""
 
 
 class PublicGame(NamedTuple):
@@ -54,7 +54,10 @@ class PublicGame(NamedTuple):
     chances: list[Public]  # public states where chance moves, by number
 
     def moves(self, mover: int) -> tuple[Index, Ints]:
-        """The nodes that moves of ``mover`` lead to, and [P] the number, from 1, of the last on the way; 0: none."""
+        """Return the nodes that moves of ``mover`` lead to, and [P] the number of the last one on the path to a node.
+
+        Numbers start at 1, and 0 means that ``mover`` has not moved.
+        """
         after = np.flatnonzero((self.parent >= 0) & (self.tree.mover[self.parent] == mover))
         last = np.zeros(len(self.parent), dtype=np.int32)
         last[after] = np.arange(1, len(after) + 1)
@@ -65,7 +68,7 @@ class PublicGame(NamedTuple):
 
 
 def build_public(rules: DealtRules) -> PublicGame:
-    """The public tree; refused if it would not fit in memory."""
+    """Build the public tree; raise GameError if it would not fit in memory."""
     children, order = _states(rules)
     sizes: dict[Public, int] = {}
     for state in order:
@@ -73,7 +76,7 @@ def build_public(rules: DealtRules) -> PublicGame:
             sizes[state] = 1 + sum(sizes[child] for _, child in children[state])
         except KeyError:
             raise GameError(
-                f"{rules.name} has no end: moves lead from the public state {quoted(state)} back to it."
+                f"{rules.name} is endless: moves lead from the public state {quoted(state)} back to it."
             ) from None
     nodes = sizes[order[-1]]
     widest = max(map(len, rules.hands()))
@@ -98,7 +101,7 @@ def build_public(rules: DealtRules) -> PublicGame:
 
 
 def _states(rules: DealtRules) -> tuple[dict[Public, list[tuple[str, Public]]], list[Public]]:
-    """Every distinct public state with its moves, and an order in which children come before parents."""
+    """Return every distinct public state with its moves, and an order in which children precede parents."""
     children: dict[Public, list[tuple[str, Public]]] = {}
     order: list[Public] = []
     stack: list[tuple[Public, bool]] = [(rules.start(), False)]
@@ -112,7 +115,7 @@ def _states(rules: DealtRules) -> tuple[dict[Public, list[tuple[str, Public]]], 
             children[state] = _moves(rules, state)
             stack.append((state, True))
             stack.extend((child, False) for _, child in children[state])
-            if len(children) % LOOK_EVERY == 0 and sum(entered for _, entered in stack) > DEEPEST:
+            if len(children) % CHECK_EVERY == 0 and sum(entered for _, entered in stack) > DEEPEST:
                 raise GameError(
                     f"{rules.name} has a line of play that goes on after {DEEPEST:,} public moves; end every line with"
                     " TERMINAL."
@@ -121,7 +124,7 @@ def _states(rules: DealtRules) -> tuple[dict[Public, list[tuple[str, Public]]], 
 
 
 def _moves(rules: DealtRules, state: Public) -> list[tuple[str, Public]]:
-    """Every move with the state it leads to; none where the game is over."""
+    """Return every move with the state that it leads to; none if the game is over."""
     place = _place(state)
     try:
         mover = checked_mover(rules.name, rules.mover(state), place)
@@ -148,7 +151,7 @@ def _place(state: Public) -> Place:
 
 
 def _join(mover: int, amount: float, table: int, codes: list[int], below: list[PublicTree]) -> PublicTree:
-    """The subtree of a state, from those of its children."""
+    """Build the subtree of a state from those of its children."""
     total = 1 + sum(len(child.mover) for child in below)
     tree = PublicTree(*(np.empty(total, dtype) for dtype in TYPES))
     for array, root in zip(tree, (mover, 0, total, -1, 0, amount, table), strict=True):

@@ -1,4 +1,4 @@
-"""A game with some actions taken out: smaller treeplexes and a smaller payoff matrix, and the way back."""
+"""Games with some actions removed: smaller treeplexes and payoff matrix, and the mapping to the whole game."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ Mask = npt.NDArray[np.bool_]
 
 
 class Reduced(NamedTuple):
-    """What is left of a game. Sequences and infosets keep their order."""
+    """The remaining part of a game. Sequences and infosets stay in order."""
 
     treeplexes: tuple[Treeplex, Treeplex]
     payoffs: Payoffs
-    sequences: tuple[Ints, Ints]  # [S left] each player's sequences by their old numbers
-    unpaid: tuple[Mask, Mask]  # [I] infosets of the whole game that nothing is paid behind: play there was not learnt
+    sequences: tuple[Ints, Ints]  # [remaining S] each player's sequences, as indices in the whole game
+    unpaid: tuple[Mask, Mask]  # [I] infosets of the whole game without a payoff behind them: nothing was learnt there
 
 
-def reduced(game: CompiledGame, kept: tuple[Bytes, Bytes]) -> Reduced:
-    """``game`` without the sequences whose entry in ``kept`` [S] is 0, and without what lies behind them.
+def reduced(game: CompiledGame, retained: tuple[Bytes, Bytes]) -> Reduced:
+    """Remove from ``game`` the sequences whose entry in ``retained`` [S] is 0, and everything behind them.
 
-    Every infoset must keep an action.
+    Every infoset must have a retained action.
     """
-    alive = [_alive(treeplex, mask) for treeplex, mask in zip(game.treeplexes, kept, strict=True)]
+    alive = [_alive(treeplex, mask) for treeplex, mask in zip(game.treeplexes, retained, strict=True)]
     number = [np.cumsum(mask) - 1 for mask in alive]
     rows = game.payoffs.rows
     row = np.repeat(np.arange(len(rows.start) - 1), np.diff(rows.start))
@@ -43,9 +43,9 @@ def reduced(game: CompiledGame, kept: tuple[Bytes, Bytes]) -> Reduced:
     return Reduced((first, second), payoffs, (sequences[0], sequences[1]), unpaid)
 
 
-def _alive(treeplex: Treeplex, kept: Bytes) -> Mask:
-    """[S] kept, and behind kept sequences only."""
-    alive = kept.astype(np.bool_)
+def _alive(treeplex: Treeplex, retained: Bytes) -> Mask:
+    """[S] sequences that are retained, with all sequences on their path."""
+    alive = retained.astype(np.bool_)
     alive[0] = True
     while True:
         after = alive.copy()
@@ -63,7 +63,7 @@ def _without(treeplex: Treeplex, alive: Mask, number: npt.NDArray[Any]) -> Treep
 
 
 def _unpaid(treeplex: Treeplex, alive: Mask, paid: npt.NDArray[Any]) -> Mask:
-    """[I] infosets that are gone, or without a payoff at or behind any of their sequences."""
+    """[I] infosets that are removed, or without a payoff at or behind any of their sequences."""
     live = np.zeros(treeplex.sequences, dtype=np.bool_)
     live[paid] = True
     owner = np.repeat(np.arange(treeplex.infosets), treeplex.actions)

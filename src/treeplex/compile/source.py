@@ -1,4 +1,4 @@
-"""Whatever stands for a game, compiled: a name, a file, a matrix, a game of OpenSpiel, rules of your own."""
+"""Compilation of anything that stands for a game: a name, a file, a matrix, an OpenSpiel game, or your own rules."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ METHODS: Final = tuple(sorted(name for name in vars(Game) if not name.startswith
 
 
 def compiled(source: object, report: Callable[[int], None] | None = None) -> CompiledGame:
-    """The game, compiled unless it is already; ``report`` as in ``compile_game``."""
+    """Return the compiled game, compiling it if necessary; ``report`` as in ``compile_game``."""
     if isinstance(source, CompiledGame):
         return source
     text = str(source) if isinstance(source, str | Path) else None
@@ -43,7 +43,7 @@ def compiled(source: object, report: Callable[[int], None] | None = None) -> Com
 
 
 def rules_of(source: object) -> Game:
-    """The rules behind a name, a file, a matrix or a pyspiel game, or the object itself if it has them."""
+    """Return the rules for a name, a file, a matrix or a pyspiel game, or the object itself if it is a game."""
     if isinstance(source, str | Path):
         return make(str(source))
     if isinstance(source, list | tuple | np.ndarray) and not isinstance(source, Game | DealtRules):

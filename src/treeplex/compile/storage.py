@@ -1,4 +1,4 @@
-"""A compiled game as one file: plain arrays and a few words, nothing that could run."""
+"""Storage of a compiled game as one file of plain arrays and metadata, with nothing that can be executed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from treeplex.compile.blocks import (
     RankedRows,
 )
 from treeplex.compile.efg import to_efg
-from treeplex.compile.game import CompiledGame, Kept
+from treeplex.compile.game import CompiledGame, Prebuilt
 from treeplex.compile.history import HistoryTree
 from treeplex.compile.payoffs import Csr, Payoffs
 from treeplex.compile.treeplex import Labels, Treeplex
@@ -34,24 +34,24 @@ from treeplex.tensors import LARGEST, Tensors, leaves, read_tensors, write_tenso
 FORMAT: Final = "treeplex-game-1"
 
 DIMENSIONS: Final = {"tables": 3, "sequence": 2, "other": 2}
-"""Of the fields of a file that are not rows."""
+"""Number of dimensions of the fields of a file that have more than one."""
 
 TYPES: Final[dict[str, Any]] = {
     "mover": np.int8,
     "text": np.uint8,
     **dict.fromkeys(("probability", "payoff", "data", "amount", "tables", "copies"), np.float64),
 }
-"""Of the fields that are not 32-bit integers."""
+"""Types of the fields that are not 32-bit integers."""
 
 TOLERANCE: Final = 1e-6
-"""By how much probabilities of chance may miss adding up to one: more than rounding, less than a slip."""
+"""Allowed error in the sum of chance probabilities: more than rounding, less than a mistake."""
 
 FORMS: Final[dict[str, tuple[Any, Any]]] = {
     "Blocks": (Blocks, BlockRows),
     "RankedBlocks": (RankedBlocks, RankedRows),
     "ClassBlocks": (ClassBlocks, ClassRows),
 }
-"""Operators of dealt games, and the rows that they are made of."""
+"""Operators of dealt games, with the types of their rows."""
 
 Record = TypeVar("Record", bound=NamedTuple)
 
@@ -77,7 +77,7 @@ def save(game: CompiledGame, path: str | Path) -> None:
 
 
 def write_game(game: CompiledGame, path: Path) -> None:
-    """Write a game in the format that the name of the file asks for."""
+    """Write a game in the format given by the suffix of the file name."""
     match path.suffix.lower():
         case ".safetensors":
             save(game, path)
@@ -89,11 +89,11 @@ def write_game(game: CompiledGame, path: Path) -> None:
                 reason = error.strerror or brief(str(error))
                 raise ParameterError(f"The file {quoted(path)} cannot be written: {reason}.") from error
         case _:
-            raise ParameterError(f"A game is saved as .safetensors or .efg, got {quoted(path)}.")
+            raise ParameterError(f"The file name of a saved game must end in .safetensors or .efg, got {quoted(path)}.")
 
 
 def load(path: str | Path) -> CompiledGame:
-    """Read a game written by ``save``; refuse a file that is anything else or does not fit together."""
+    """Read a game written by ``save``; raise FormatError if the file is something else or inconsistent."""
     try:
         tensors, about = read_tensors(Path(path), FORMAT)
         game = _assemble(tensors, about)
@@ -116,7 +116,7 @@ def _assemble(tensors: Tensors, about: dict[str, Any]) -> CompiledGame:
     codes = [_typed(tensors, f"{player}.actions", "actions") for player in (0, 1)]
     known, unit = about["known_value"], float(about.get("unit", 1.0))
     if not (unit > 0.0 and math.frexp(unit)[0] == 0.5):
-        raise ValueError(f"payoffs are counted in {unit:g}, which is no power of two")
+        raise ValueError(f"the unit of payoffs is {unit:g}, which is not a power of two")
     return CompiledGame(
         name=str(about["name"]),
         treeplexes=(first, second),
@@ -125,8 +125,8 @@ def _assemble(tensors: Tensors, about: dict[str, Any]) -> CompiledGame:
         nodes=tree.nodes,
         terminals=tree.terminals,
         largest_payoff=float(np.abs(tree.payoff).max(initial=0.0)),
-        make_tree=Kept(tree),
-        make_payoffs=Kept(payoffs),
+        make_tree=Prebuilt(tree),
+        make_payoffs=Prebuilt(payoffs),
         blocks=_blocks(about["blocks"], tensors),
         constant=float(about["constant"]),
         unit=unit,
@@ -138,28 +138,28 @@ def _blocks(form: str | None, tensors: Tensors) -> DealtOperator | None:
     if form is None:
         return None
     if form not in FORMS:
-        raise ValueError(f"there is no form of payoffs {form!r}")
+        raise ValueError(f"there is no payoff operator {form!r}")
     kind, rows = FORMS[form]
     return kind(*(_read(rows, f"blocks.{side}", tensors) for side in kind._fields))
 
 
 def _read(kind: type[Record], name: str, tensors: Tensors) -> Record:
-    """The record of arrays that is stored under ``name``."""
+    """Return the record of arrays that is stored under ``name``."""
     return kind._make(_typed(tensors, f"{name}.{field}", field) for field in kind._fields)
 
 
 def _typed(tensors: Tensors, name: str, field: str) -> npt.NDArray[Any]:
     array, dimensions, dtype = tensors[name], DIMENSIONS.get(field, 1), TYPES.get(field, np.int32)
     if array.ndim != dimensions or array.dtype != dtype:
-        wanted = f"{np.dtype(dtype)} of {dimensions} dimensions" if dimensions > 1 else f"a row of {np.dtype(dtype)}"
-        raise ValueError(f"{name} is {array.dtype}{list(array.shape)}, not {wanted}")
-    if array.dtype == np.float64 and not (np.abs(array) <= LARGEST).all():  # payoffs have squares, which are summed
+        expected = f"{np.dtype(dtype)} of {dimensions} dimensions" if dimensions > 1 else f"a row of {np.dtype(dtype)}"
+        raise ValueError(f"{name} is {array.dtype}{list(array.shape)}, not {expected}")
+    if array.dtype == np.float64 and not (np.abs(array) <= LARGEST).all():  # sums of squares of payoffs must be finite
         raise ValueError(f"{name} has numbers that are not finite or too large")
     return array
 
 
 def _check(game: CompiledGame) -> None:
-    """Kernels trust their indices: let none through that points outside, and nothing that is not a game."""
+    """Raise ValueError if an index points outside its array, since kernels trust them, or if this is not a game."""
     for player, (treeplex, labels) in enumerate(zip(game.treeplexes, game.labels, strict=True)):
         _check_treeplex(player, treeplex)
         names = unpacked(labels.infosets)
@@ -185,15 +185,15 @@ def _check(game: CompiledGame) -> None:
 
 
 def _check_tree(game: CompiledGame) -> None:
-    """Nodes are in depth-first order: those below a node are the ``size - 1`` that follow it."""
+    """Check that nodes are in depth-first order: the ``size - 1`` nodes that follow a node are its descendants."""
     tree = game.tree
     nodes = tree.nodes
     if any(len(array) != nodes for array in tree) or nodes == 0 or tree.size[0] != nodes or tree.parent[0] != -1:
         raise ValueError("arrays of the tree do not fit together")
-    place, above = np.arange(1, nodes, dtype=np.int64), tree.parent[1:]
+    node, above = np.arange(1, nodes, dtype=np.int64), tree.parent[1:]
     _within("tree.mover", tree.mover, TERMINAL, 2)
     _within("tree.parent", above, 0, nodes)
-    _within("tree.parent", place - above, 1, nodes + 1)
+    _within("tree.parent", node - above, 1, nodes + 1)
     _within("tree.size", tree.size, 1, nodes + 1)
     _within("tree.action", tree.action[1:], 0, len(game.actions))
     _within("tree.action", tree.action[:1], -1, 0)
@@ -213,21 +213,21 @@ def _check_tree(game: CompiledGame) -> None:
 
 
 def _check_moves(game: CompiledGame) -> None:
-    """Moves of the tree are sequences of the treeplexes: their number, their labels, what each infoset remembers."""
+    """Check that moves of the tree are sequences of the treeplexes, with equal numbers, labels and parents."""
     tree, order = game.tree, np.argsort(game.tree.parent, kind="stable")
     count = np.bincount(tree.parent[1:], minlength=tree.nodes)
-    number = np.empty(tree.nodes, dtype=np.int64)  # of a node among its siblings
+    number = np.empty(tree.nodes, dtype=np.int64)  # index of a node among its siblings
     number[order[1:]] = np.arange(tree.nodes - 1) - np.repeat(np.cumsum(count) - count, count)
     for player, (treeplex, labels) in enumerate(zip(game.treeplexes, game.labels, strict=True)):
         own = np.flatnonzero(tree.mover == player)
         infoset = tree.infoset[own]
         _within(f"tree.infoset of player {player}", infoset, 0, treeplex.infosets)
         if np.any(count[own] != treeplex.actions[infoset]):
-            raise ValueError(f"nodes of player {player} have other moves than their infosets")
+            raise ValueError(f"nodes and infosets of player {player} have different moves")
         after = 1 + np.flatnonzero(tree.mover[tree.parent[1:]] == player)  # nodes right after a move of the player
         sequence = treeplex.first[tree.infoset[tree.parent[after]]] + number[after]
         if np.any(labels.actions[sequence] != tree.action[after]):
-            raise ValueError(f"moves of player {player} have other labels than their infosets")
+            raise ValueError(f"nodes and infosets of player {player} have different labels of moves")
         if np.any(_last(tree, after, sequence)[own] != treeplex.parent[infoset]):
             raise ValueError(f"player {player} does not remember its moves")
         if np.any(np.bincount(infoset, minlength=treeplex.infosets) == 0):
@@ -235,11 +235,11 @@ def _check_moves(game: CompiledGame) -> None:
 
 
 def _last(tree: HistoryTree, after: npt.NDArray[Any], sequence: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """[N] the last of a player's sequences on the way to every node, from those of the nodes right after its moves."""
+    """[N] last sequence of a player on the path to every node, from the sequences of nodes right after its moves."""
     last = np.full(tree.nodes, -1, dtype=np.int64)
     last[0], last[after] = 0, sequence
     ahead, above = np.flatnonzero(last < 0), tree.parent.copy()
-    while len(ahead):  # each look goes up twice as far as the one before
+    while len(ahead):  # each step goes up twice as far as the one before
         last[ahead] = last[above[ahead]]
         ahead = ahead[last[ahead] < 0]
         above[ahead] = above[above[ahead]]
@@ -258,17 +258,17 @@ def _check_blocks(blocks: Blocks | RankedBlocks, sequences: list[int]) -> None:
     for side, own, other in ((blocks.rows, *sequences), (blocks.columns, *sequences[::-1])):
         table = side.table if isinstance(side, BlockRows) else side.showdown
         if any(0 in array.shape for array in side) or len(table) != len(side.amount):
-            raise ValueError("the payoff blocks have another shape")
+            raise ValueError("the payoff blocks have a wrong shape")
         _check_rows(side.start, side.column, side.amount, len(side.sequence), len(side.other))
         _within("payoff blocks", side.sequence, -1, own)
         _within("payoff blocks", side.other, -1, other)
         shape = (side.other.shape[1], side.sequence.shape[1])
         if isinstance(side, BlockRows):
             if side.tables.shape[1:] != shape:
-                raise ValueError("the payoff tables have another shape")
+                raise ValueError("the payoff tables have a wrong shape")
             _within("payoff blocks", side.table, 0, len(side.tables))
         elif shape[0] != shape[1] or min(side.sequence.min(), side.other.min()) < 0:
-            raise ValueError("the payoff blocks have another shape")
+            raise ValueError("the payoff blocks have a wrong shape")
 
 
 def _check_classes(side: ClassRows, own: int, other: int) -> None:
@@ -279,7 +279,7 @@ def _check_classes(side: ClassRows, own: int, other: int) -> None:
     start = side.classes.astype(np.int64)
     width = np.diff(start)
     if any(lengths) or not len(width) or start[0] != 0 or start[-1] != count or np.any(width < 1):
-        raise ValueError("the payoff blocks have another shape")
+        raise ValueError("the payoff blocks have a wrong shape")
     _check_rows(side.start, side.column, side.amount, rows, len(side.other_base))
     _within("payoff blocks", side.board, 0, len(width))
     _within("payoff blocks", side.showdown, 0, 2)
@@ -287,25 +287,25 @@ def _check_classes(side: ClassRows, own: int, other: int) -> None:
     _within("payoff blocks", side.other_stride, 0, other)
     _within("payoff blocks", side.base, 0, own)
     _within("payoff blocks", side.other_base, 0, other)
-    last = width[side.board] - 1  # the greatest number of a class on the board of a row
+    last = width[side.board] - 1  # the largest index of a class on the board of a row
     _within("payoff blocks", side.base + last * side.stride, 0, own)
     facing = np.repeat(last, np.diff(side.start))
     _within("payoff blocks", side.other_base[side.column] + facing * side.other_stride[side.column], 0, other)
     most = np.repeat(width, width)
     if np.any(side.below < 0) or np.any(side.below >= side.not_above) or np.any(side.not_above > most):
-        raise ValueError("the payoff blocks have another shape")
+        raise ValueError("the payoff blocks have a wrong shape")
 
 
 def _check_rows(start: Ints, column: Ints, data: Floats, rows: int, columns: int) -> None:
     steps = np.diff(start.astype(np.int64))
     fits = len(start) == rows + 1 and start[0] == 0 and start[-1] == len(data) and not np.any(steps < 0)
     if not fits or len(column) != len(data):
-        raise ValueError("the payoff matrix has another shape")
+        raise ValueError("the payoff matrix has a wrong shape")
     _within("payoffs.column", column, 0, columns)
 
 
 def _transposed(payoffs: Payoffs) -> bool:
-    """Do both orientations hold the same entries?"""
+    """Whether both orientations have the same entries."""
     rows, columns = payoffs
     row, column = (np.repeat(np.arange(len(csr.start) - 1), np.diff(csr.start)) for csr in payoffs)
     one, other = np.lexsort((rows.column, row)), np.lexsort((column, columns.column))

@@ -1,4 +1,4 @@
-"""One player's decision tree, as two integer arrays, and the names of what is in it."""
+"""One player's decision tree as two integer arrays, and its labels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from treeplex.arrow import Texts
 
 
 class Treeplex(NamedTuple):
-    """Infosets in topological order, each owning a run of sequences, each hanging from a parent sequence.
+    """Infosets in topological order. Each owns a range of sequences and has a parent sequence.
 
     Sequence 0 is the empty one. Infoset ``i`` owns sequences ``first[i] .. first[i + 1] - 1``, one per action, and is
     reached after sequence ``parent[i] < first[i]``.
@@ -22,22 +22,22 @@ class Treeplex(NamedTuple):
 
     @property
     def infosets(self) -> int:
-        """``I``."""
+        """Number of infosets, ``I``."""
         return len(self.parent)
 
     @property
     def sequences(self) -> int:
-        """``S``, the empty sequence included."""
+        """Number of sequences, ``S``, including the empty one."""
         return int(self.first[-1])
 
     @property
     def actions(self) -> Ints:
-        """[I] number of actions of each infoset."""
+        """[I] number of actions at each infoset."""
         return np.diff(self.first)
 
 
 class Labels(NamedTuple):
-    """One player's labels: of every infoset, and for every sequence the number of its action in the vocabulary."""
+    """One player's labels of infosets, and the index of every sequence's action in the vocabulary."""
 
     infosets: Texts  # [I]
     actions: Ints  # [S], -1 for the empty sequence

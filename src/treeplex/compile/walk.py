@@ -1,4 +1,4 @@
-"""Any ``Game`` compiled by walking its histories once, in Python: the path for users' own games and adapters."""
+"""Compilation of any ``Game`` by walking its histories once, in Python, for users' own games and adapters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from treeplex.arrays import Ints
 from treeplex.arrow import texts
 from treeplex.compile.endless import Watch
-from treeplex.compile.game import CompiledGame, Kept
+from treeplex.compile.game import CompiledGame, Prebuilt
 from treeplex.compile.history import MOST_NODES, HistoryTree
 from treeplex.compile.memory import require
 from treeplex.compile.payoffs import Payoffs, unit_of
@@ -32,31 +32,31 @@ from treeplex.games.returned import (
     checked_probabilities,
 )
 
-BYTES_PER_NODE = 250  # measured peak of the walk and of what follows it
-GLANCE_EVERY = 1 << 10  # nodes between two glances at the memory in use
-ESTIMATE_AT = 1 << 15  # nodes after which the size of the whole is estimated
-LOOK_EVERY = 1 << 16  # nodes between two looks at free memory and two reports
-DOUBT = 20  # how far above the truth an estimate of the size may be
+BYTES_PER_NODE = 250  # measured peak of the walk and of the steps after it
+MEMORY_EVERY = 1 << 10  # nodes between two checks of the memory in use
+ESTIMATE_AT = 1 << 15  # nodes after which the size of the whole game is estimated
+CHECK_EVERY = 1 << 16  # nodes between two checks of free memory and two reports
+DOUBT = 20  # factor by which an estimate of the size may exceed the truth
 TOLERANCE = 1e-9  # of probabilities and of constant sums, relative to the largest payoff
 
-SAME = "returns from child the very history it was given, at"
+SAME = "returns from child the same history object that it received, at"
 COPY = "child must leave that one alone and return a new one."
 
 Report = Callable[[int], None]
-"""Called now and then with the number of nodes visited."""
+"""Called from time to time with the number of nodes visited."""
 
 Visit = tuple[History, int, int, float, float, int, int]
-"""What is still to be visited: history, parent, action, probability, reach, own sequences of both players."""
+"""A node still to be visited: history, parent, action, probability, reach, own sequences of both players."""
 
 
 class PlayerInfosets:
-    """One player's infosets, in the order they are met."""
+    """One player's infosets, in the order in which the walk first visits them."""
 
     def __init__(self) -> None:
         self.index: dict[str, int] = {}
         self.first = array("i", [1])
         self.parent = array("i")
-        self.seen = array("i")  # node where the infoset was first met
+        self.seen = array("i")  # first node of the infoset
         self.choices: list[tuple[str, ...]] = []
         self.codes = array("i", [-1])
 
@@ -71,13 +71,13 @@ class WalkArrays:
         self.probability, self.payoff = array("d"), array("d")
         self.players = (PlayerInfosets(), PlayerInfosets())
         self.vocabulary: dict[str, int] = {}
-        self.choices: set[tuple[str, ...]] = set()  # that have been checked
+        self.choices: set[tuple[str, ...]] = set()  # lists of actions that have been checked
         self.rows, self.columns, self.weights = array("i"), array("i"), array("d")
         self.sums = array("d")  # payoff of player 0 plus payoff of player 1, at each terminal
         self.ends = array("i")
 
     def line(self, node: int) -> str:
-        """The actions that lead to a node, for messages."""
+        """Format the actions that lead to a node, for messages."""
         names = list(self.vocabulary)
         line: list[str] = []
         while node > 0:
@@ -87,11 +87,11 @@ class WalkArrays:
         return "'" + (shown if len(shown) <= 80 else "… " + shown[-78:]) + "'" if line else "the root"
 
     def place(self, node: int) -> Place:
-        """The same when it is asked for."""
+        """Return a function that formats the actions that lead to a node."""
         return partial(self.line, node)
 
     def depth(self, node: int) -> int:
-        """How many moves lead to a node."""
+        """Number of moves that lead to a node."""
         depth = 0
         while node > 0:
             node = self.parent[node]
@@ -99,20 +99,20 @@ class WalkArrays:
         return depth
 
     def refuse(self, sentence: str) -> NoReturn:
-        """Every refusal names the game."""
+        """Raise GameError with a message that begins with the game's name."""
         raise GameError(f"{self.name} {sentence}")
 
 
 def one_line(label: str) -> str:
-    """A label without line breaks and runs of blanks."""
+    """Return a label without line breaks and runs of blanks."""
     return " ".join(label.split())
 
 
 def compile_walk(game: Game, report: Report | None = None) -> CompiledGame:
-    """Compile any game, checking as it goes. Cost: a few microseconds per node beside the rules' own time."""
+    """Compile and check any game. Cost: a few microseconds per node, plus the time of the rules."""
     walk = WalkArrays(game)
     collecting = gc.isenabled()
-    gc.disable()  # millions of small tuples, none in a cycle
+    gc.disable()  # there are millions of small tuples, none of them in a cycle
     try:
         _visit(game, walk, report)
     except Exception as error:
@@ -141,15 +141,15 @@ def compile_walk(game: Game, report: Report | None = None) -> CompiledGame:
         nodes=tree.nodes,
         terminals=tree.terminals,
         largest_payoff=float(np.abs(tree.payoff).max()),
-        make_tree=Kept(tree),
-        make_payoffs=Kept(payoffs),
+        make_tree=Prebuilt(tree),
+        make_payoffs=Prebuilt(payoffs),
         constant=constant,
         unit=unit,
     )
 
 
 def _visit(game: Game, walk: WalkArrays, report: Report | None) -> None:
-    """Depth-first, with an explicit stack."""
+    """Visit all histories depth-first, with an explicit stack."""
     mover_of, actions_of, child_of = game.mover, game.actions, game.child
     infoset_of, payoff_of = game.infoset, game.payoff
     movers, parents, infosets, action_codes = walk.mover, walk.parent, walk.infoset, walk.action
@@ -162,8 +162,8 @@ def _visit(game: Game, walk: WalkArrays, report: Report | None) -> None:
         node += 1
         parents.append(parent)
         action_codes.append(code)
-        if node % GLANCE_EVERY == GLANCE_EVERY - 1:
-            _glance(game, walk, node, history, watch, report)
+        if node % MEMORY_EVERY == MEMORY_EVERY - 1:
+            _check_size(game, walk, node, history, watch, report)
         mover = mover_of(history)
         try:
             movers.append(mover if -2 <= mover <= 1 else 0)
@@ -178,11 +178,11 @@ def _visit(game: Game, walk: WalkArrays, report: Report | None) -> None:
             walk.weights.append(reach * payoffs[-1])
             continue
         payoffs.append(0.0)
-        given: Any = actions_of(history)  # whatever the protocol says
-        kind = kind_of(given)
-        actions: tuple[str, ...] = given if kind is tuple else tuple(given) if kind is list else ()
+        returned: Any = actions_of(history)  # may violate the protocol
+        kind = kind_of(returned)
+        actions: tuple[str, ...] = returned if kind is tuple else tuple(returned) if kind is list else ()
         if not actions:
-            actions = _checked_actions(walk, given, node)
+            actions = _checked_actions(walk, returned, node)
         if mover == CHANCE:
             infosets.append(-1)
             _draw(game, walk, stack, history, node, actions, (reach, row, column))
@@ -193,10 +193,10 @@ def _visit(game: Game, walk: WalkArrays, report: Report | None) -> None:
         label, own = infoset_of(history), column if mover else row
         try:
             infoset = player.index.get(label, -1)
-        except TypeError:  # it cannot be hashed, so it is no text
+        except TypeError:  # it cannot be hashed, so it is not a text
             infoset = -1
         if infoset < 0:
-            infoset = _meet(walk, player, label, actions, own, node)
+            infoset = _add_infoset(walk, player, label, actions, own, node)
         elif player.parent[infoset] != own or player.choices[infoset] != actions:
             _disagree(walk, mover, infoset, label, actions, own, node)
         infosets.append(infoset)
@@ -215,7 +215,7 @@ def _draw(
     game: Game, walk: WalkArrays, stack: list[Visit], history: History, node: int, actions: tuple[str, ...],
     above: tuple[float, int, int],
 ) -> None:  # fmt: skip
-    """What chance may do at a node, last move first; ``above``: reach and own sequences."""
+    """Push the moves of chance at a node, last one first; ``above``: reach and own sequences."""
     reach, row, column = above
     vocabulary, chances = walk.vocabulary, _chances(walk, node, actions, game.probabilities(history))
     for k in range(len(actions) - 1, -1, -1):
@@ -228,9 +228,9 @@ def _draw(
         walk.refuse(f"{SAME} {walk.line(node)}; {COPY}")
 
 
-def _checked_actions(walk: WalkArrays, given: object, node: int) -> tuple[str, ...]:
-    """Actions that are no list or tuple, or none at all, which is refused."""
-    actions = checked_actions(walk.name, given, walk.place(node))
+def _checked_actions(walk: WalkArrays, returned: object, node: int) -> tuple[str, ...]:
+    """Check actions that are not a list or tuple; raise GameError if there are none."""
+    actions = checked_actions(walk.name, returned, walk.place(node))
     if not actions:
         walk.refuse(f"has no action at {walk.line(node)}, which is not terminal; return TERMINAL from mover there.")
     return actions
@@ -242,24 +242,26 @@ def _refuse_mover(walk: WalkArrays, mover: int, node: int) -> None:
     )
 
 
-def _glance(game: Game, walk: WalkArrays, node: int, history: History, watch: Watch, report: Report | None) -> None:
-    """Now and then: is the game too large, or without an end?"""
-    watch.glance(node, partial(walk.depth, node))
-    if (node + 1) & node == 0 or node % LOOK_EVERY == LOOK_EVERY - 1:
-        watch.look(walk.depth(node), history)
-    if node == ESTIMATE_AT - 1 or node % LOOK_EVERY == LOOK_EVERY - 1:
+def _check_size(game: Game, walk: WalkArrays, node: int, history: History, watch: Watch, report: Report | None) -> None:
+    """Check from time to time that the game is neither too large nor endless; raise GameError if it is."""
+    watch.check_memory(node, partial(walk.depth, node))
+    if (node + 1) & node == 0 or node % CHECK_EVERY == CHECK_EVERY - 1:
+        watch.check_line(walk.depth(node), history)
+    if node == ESTIMATE_AT - 1 or node % CHECK_EVERY == CHECK_EVERY - 1:
         require(walk.name, node, BYTES_PER_NODE, "more than")
     if node == ESTIMATE_AT - 1:
         require(walk.name, likely_nodes(game) // DOUBT, BYTES_PER_NODE, "by a cautious estimate more than")
-    if node % LOOK_EVERY == LOOK_EVERY - 1:
+    if node % CHECK_EVERY == CHECK_EVERY - 1:
         if node > MOST_NODES:
             walk.refuse(f"has more than {MOST_NODES:,} nodes, which a tree cannot number.")
         if report:
             report(node)
 
 
-def _meet(walk: WalkArrays, player: PlayerInfosets, label: str, actions: tuple[str, ...], own: int, node: int) -> int:
-    """Number a new infoset and its sequences."""
+def _add_infoset(
+    walk: WalkArrays, player: PlayerInfosets, label: str, actions: tuple[str, ...], own: int, node: int
+) -> int:
+    """Add a new infoset and number its sequences."""
     checked_label(walk.name, label, walk.place(node))
     _check_labels(walk, node, actions)
     infoset = len(player.parent)
@@ -273,10 +275,10 @@ def _meet(walk: WalkArrays, player: PlayerInfosets, label: str, actions: tuple[s
 
 
 def _check_labels(walk: WalkArrays, node: int, actions: tuple[str, ...]) -> None:
-    """Labels of actions are text, and differ."""
+    """Raise GameError unless labels of actions are distinct texts."""
     try:
         known = actions in walk.choices
-    except TypeError:  # one cannot be hashed, so it is no text
+    except TypeError:  # one cannot be hashed, so it is not a text
         known = False
     if not known:
         checked_actions(walk.name, actions, walk.place(node))
@@ -302,15 +304,15 @@ def _disagree(
     )
 
 
-def _chances(walk: WalkArrays, node: int, actions: tuple[str, ...], given: Sequence[float]) -> list[float]:
+def _chances(walk: WalkArrays, node: int, actions: tuple[str, ...], returned: Sequence[float]) -> list[float]:
     _check_labels(walk, node, actions)
-    if isinstance(given, list | tuple):
+    if isinstance(returned, list | tuple):
         try:
-            if len(given) == len(actions) and abs(math.fsum(given) - 1.0) <= TOLERANCE and min(given) >= 0.0:
-                return [float(chance) for chance in given]
+            if len(returned) == len(actions) and abs(math.fsum(returned) - 1.0) <= TOLERANCE and min(returned) >= 0.0:
+                return [float(chance) for chance in returned]
         except (TypeError, ValueError, OverflowError):
-            pass  # below it is said what is wrong
-    chances = checked_probabilities(walk.name, given, walk.place(node))
+            pass  # the checks below report the error
+    chances = checked_probabilities(walk.name, returned, walk.place(node))
     if len(chances) != len(actions):
         walk.refuse(f"gives {len(chances)} probabilities for {len(actions)} chance outcomes at {walk.line(node)}.")
     total = math.fsum(chances) if all(map(math.isfinite, chances)) else sum(chances)
@@ -322,7 +324,7 @@ def _chances(walk: WalkArrays, node: int, actions: tuple[str, ...], given: Seque
 
 
 def _settle(walk: WalkArrays, node: int, payoff: object) -> float:
-    """Player 0's payoff; remembers what the players' payoffs add up to."""
+    """Return player 0's payoff, and record the sum of both players' payoffs."""
     if type(payoff) is float:
         own, total = payoff, 0.0
     else:

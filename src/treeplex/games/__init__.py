@@ -1,4 +1,4 @@
-"""Rules only: small, readable Python. Write your own against ``Game``; find the built-in ones in the catalog."""
+"""Rules of games in small, readable Python. Write your own against ``Game``; the catalog has the built-in ones."""
 
 from treeplex.games.catalog import CATALOG, make
 from treeplex.games.protocol import CHANCE, TERMINAL, Game

@@ -1,4 +1,4 @@
-"""Every built-in game: its rule book, what it is, where it comes from, and its value where that is known."""
+"""Catalog of the built-in games: rules, summary, source and, if known, the value."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from treeplex.games.princess_and_monster import PrincessAndMonster
 from treeplex.games.protocol import Game
 from treeplex.games.random_tree import RandomTree
 from treeplex.games.rhode_island import rhode_island
-from treeplex.spec import bind, folded, found, parse, unknown, usage
+from treeplex.spec import bind, folded, match_name, parse, unknown, usage
 
 
 class GameEntry(NamedTuple):
-    """A rule book in the catalog."""
+    """A game in the catalog."""
 
     name: str
     build: Callable[..., Game]
@@ -34,7 +34,7 @@ class GameEntry(NamedTuple):
 
     @property
     def usage(self) -> str:
-        """``name(parameter=default,...)``."""
+        """Name and parameters, as ``name(parameter=default,...)``."""
         return usage(self.name, self.build)
 
 
@@ -117,16 +117,16 @@ OPENSPIEL: dict[str, str] = {
     "leduc(suits=true)": "leduc_poker",
     "liars_dice": "liars_dice",
 }
-"""Games that OpenSpiel has, too, by their full names: the same tree, the same payoffs, other labels.
+"""Games that OpenSpiel also has, by their full names, with equal trees and payoffs but other labels.
 
-OpenSpiel's names are aliases. Its goofspiel has other defaults, so ours keeps the name for itself.
+OpenSpiel's names are aliases, except goofspiel, which has other defaults there.
 """
 
 _ALIASES = {folded(theirs): ours for ours, theirs in OPENSPIEL.items()}
 
 
 def make(spec: str) -> Game:
-    """The rules that ``spec`` names: ``name(parameter=value,...)``, ``openspiel:NAME`` or a path to an .efg file.
+    """Build the rules for ``spec``: ``name(parameter=value,...)``, ``openspiel:NAME`` or the path of an .efg file.
 
     >>> make("leduc(suits=true)").name
     'leduc(suits=true)'
@@ -134,7 +134,7 @@ def make(spec: str) -> Game:
     if spec.startswith(PREFIX):
         return OpenSpielGame(spec)
     if spec.lower().endswith(".efg"):
-        from treeplex.games.efg import load  # noqa: PLC0415 - only when asked for
+        from treeplex.games.efg import load  # noqa: PLC0415 - needed only for these files
 
         if not is_file(spec):
             raise ParameterError(f"There is no file {quoted(Path(spec))}.")
@@ -144,11 +144,11 @@ def make(spec: str) -> Game:
 
 
 def entry_of(spec: str) -> tuple[GameEntry, list[tuple[str, Any]]]:
-    """The rule book that ``spec`` names, however it is spelt, and the parameters given."""
+    """Return the catalog entry for ``spec``, in any spelling, and its parameters."""
     name, values = parse(spec)
-    meant = found(name, CATALOG)
-    if meant is not None:
-        return CATALOG[meant], values
+    known_name = match_name(name, CATALOG)
+    if known_name is not None:
+        return CATALOG[known_name], values
     alias = _ALIASES.get(folded(name))
     if alias is None:
         raise unknown("game", name, CATALOG)
@@ -161,6 +161,6 @@ def entry_of(spec: str) -> tuple[GameEntry, list[tuple[str, Any]]]:
 
 
 def known_value(name: str) -> float | None:
-    """Player 0's value of the game with this full name, where the literature knows it."""
+    """Player 0's value of the game with this full name, if the literature knows it."""
     entry = CATALOG.get(name.partition("(")[0])
     return entry.values.get(name) if entry else None

@@ -1,4 +1,4 @@
-"""Poker with bets of any size: continuous Leduc hold'em, and the finite games that offer a few sizes of it."""
+"""Poker with bets of any size: continuous Leduc hold'em, and finite games with a few of its sizes."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ BRANCHES: Final = {
 
 
 class ContinuousState(NamedTuple):
-    """A public state."""
+    """A public state of the betting."""
 
     street: int
     card: int  # the public card, or NO_CARD
-    player: int  # whose turn it is
-    paid: float  # what the player to act has put in
-    height: float  # what the opponent has put in
-    bets: int  # bets and raises of this street
-    checked: bool  # the player before has checked
+    player: int  # player to act
+    paid: float  # chips that the player to act has put in
+    height: float  # chips that the opponent has put in
+    bets: int  # number of bets and raises on this street
+    checked: bool  # whether the previous player has checked
     status: str  # "betting", "dealing", "folded" (by the player before) or "showdown"
 
 
@@ -42,8 +42,8 @@ class ContinuousState(NamedTuple):
 class ContinuousPoker(OneCard):
     """Poker with one private card each, without stacks, in which a bet or raise may be any fraction of the pot.
 
-    The fraction is taken of the pot after a call. So a bet of x multiplies what each player has at stake by 1 + 2x,
-    once it is called, and so does a raise. Player 0 acts first on every street.
+    The fraction refers to the pot after a call. So a bet or raise of x, once called, multiplies each player's stake by
+    1 + 2x. Player 0 acts first on every street.
     """
 
     name: str
@@ -60,17 +60,17 @@ class ContinuousPoker(OneCard):
     payoff_scale: tuple[float, float] = (1.0, 2.0)
 
     def start(self) -> ContinuousState:
-        """Both have paid the ante."""
+        """Return the state in which both players have paid the ante."""
         return ContinuousState(0, NO_CARD, 0, self.ante, self.ante, 0, False, "betting")
 
     def actions(self, public: ContinuousState) -> Sequence[str]:
-        """Fold or call a bet, check without one; bets and raises have sizes."""
+        """Return fold and call after a bet, otherwise check; bets and raises have sizes and are not listed."""
         if public.status == "dealing":
             return self.hands()[0]
         return ("fold", "call") if public.bets else ("check",)
 
     def next(self, public: ContinuousState, action: str) -> ContinuousState:
-        """One move without a size, or the public card."""
+        """Return the state after a move without a size, or after the public card."""
         other = 1 - public.player
         if public.status == "dealing":
             card = list(self.hands()[0]).index(action)
@@ -83,40 +83,40 @@ class ContinuousPoker(OneCard):
         return public._replace(player=0, paid=public.height, status=status)
 
     def interval(self, public: ContinuousState) -> tuple[float, float] | None:
-        """Any fraction of the pot from ``low`` to ``high``, while the street allows another bet."""
+        """Return the interval of pot fractions, ``low`` to ``high``, while the street allows another bet."""
         return (self.low, self.high) if public.bets < self.limit else None
 
     def sized(self, public: ContinuousState, size: float) -> ContinuousState:
-        """A bet or raise of this fraction of the pot after a call."""
+        """Return the state after a bet or raise of this fraction of the pot after a call."""
         height = public.height * (self.payoff_scale[0] + self.payoff_scale[1] * size)
         return public._replace(player=1 - public.player, paid=public.height, height=height, bets=public.bets + 1)
 
     def word(self, public: ContinuousState) -> str:
-        """A bet, or a raise where there is one already."""
+        """Return "bet", or "raise" if the street has a bet already."""
         return "raise" if public.bets else "bet"
 
     def street(self, public: ContinuousState) -> int:
-        """0 before the public card, 1 after it."""
+        """Return 0 before the public card and 1 after it."""
         return public.street
 
     def settle(self, public: ContinuousState) -> Settlement:
-        """A fold loses what the folder has paid; a showdown is for what each has paid."""
+        """Pay what the player who folded has put in, or at a showdown what each player has put in."""
         if public.status == "folded":
             return Settlement(public.paid * (1.0 if public.player == 0 else -1.0), WON)
         return Settlement(public.height, public.card)
 
 
 def continuous_leduc_rules() -> ContinuousPoker:
-    """Continuous Leduc hold'em (Brown & Sandholm 2015): by rank, ante 1, two streets, two bets per street at most."""
+    """Continuous Leduc hold'em (Brown & Sandholm 2015): by rank, ante 1, two streets, at most two bets per street."""
     return ContinuousPoker("continuous_leduc", court())
 
 
 def continuous_leduc(sizes: str | Sizes = "branch-2") -> DealtGame:
     """Continuous Leduc hold'em with a choice of bet sizes, as fractions of the pot from 0.01 to 1.
 
-    ``sizes``: "branch-2", "branch-3" or "branch-5" (the paper's); a list such as [0.01,0.5,1]; a list for each street;
-    lists by betting line, {"*": [0.01,1], "check": [0.01,0.5,1]}, where "*" stands for all other lines; or a .json file
-    with any of these, such as ``treeplex grow`` leaves.
+    ``sizes`` is "branch-2", "branch-3" or "branch-5" of the paper, a list such as [0.01,0.5,1], or a list per street.
+    It may also be lists by betting line, {"*": [0.01,1], "check": [0.01,0.5,1]}, where "*" stands for all other lines.
+    A .json file, such as one written by ``treeplex grow``, may contain any of these.
     """
     rules = continuous_leduc_rules()
     name = title("continuous_leduc", sizes=None if sizes == "branch-2" else sizes)
@@ -124,7 +124,7 @@ def continuous_leduc(sizes: str | Sizes = "branch-2") -> DealtGame:
 
 
 def menu_of(rules: ActionMenu, sizes: str | Sizes) -> Menu:
-    """The menu that a name or lists of sizes describe, checked against the interval at the start of the game."""
+    """Build the menu from a name or lists of sizes, checked against the interval at the start of the game."""
     interval = interval_of(rules, rules.start())
     low, high = interval or (LOWEST, HIGHEST)
     if isinstance(sizes, str):

@@ -1,8 +1,8 @@
-"""Games whose only secrets are the hands dealt at the start: poker, dice. Every later move and card is public.
+"""Games whose only secrets are the hands dealt at the start, such as poker and dice; all later moves are public.
 
-Such rules are written once, over a *public state* that forgets whatever no longer matters (who moves, the chips paid,
-the last bid). ``DealtGame`` turns them into an ordinary ``Game``, history by history; ``treeplex.compiled`` turns them
-into arrays without visiting histories one by one, because every deal is followed by the same public tree.
+The rules are functions of a *public state*, which contains only what still matters (who moves, the chips paid, the last
+bid). ``DealtGame`` turns them into an ordinary ``Game``, history by history. ``treeplex.compiled`` turns them into
+arrays without visiting histories one by one, because every deal is followed by the same public tree.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from treeplex.arrays import Floats
 from treeplex.games.protocol import CHANCE, name_of
 
 Public = Any
-"""Whatever dealt rules use for a public state: hashable, opaque to treeplex."""
+"""A public state of dealt rules: any hashable object, opaque to treeplex."""
 
 
 WON: Final = "won"
-"""The table of a pot won by a fold: the hands do not matter."""
+"""Name of the payoff table after a fold, when the hands do not matter."""
 
 
 class Settlement(NamedTuple):
-    """Player 0's payoff at a terminal: ``amount`` times the entry of the table ``table`` for the two hands."""
+    """Player 0's payoff at a terminal: ``amount`` times the entry for the two hands in the table ``table``."""
 
     amount: float
     table: Hashable
@@ -34,7 +34,7 @@ class Settlement(NamedTuple):
 
 @runtime_checkable
 class DealtRules(Protocol):
-    """Rules over public states. ``H0`` and ``H1`` are the numbers of hands the players can hold."""
+    """Rules over public states. ``H0`` and ``H1`` are the numbers of hands that the players can hold."""
 
     @property
     def name(self) -> str:
@@ -43,24 +43,24 @@ class DealtRules(Protocol):
 
     @property
     def together(self) -> bool:
-        """True: one chance move deals both hands. False: player 0's hand, then player 1's."""
+        """Whether one chance move deals both hands; otherwise player 0's hand is dealt before player 1's."""
         ...
 
     @property
     def separator(self) -> str:
-        """What stands between the hand and the public moves in an infoset's label."""
+        """Text between the hand and the public moves in an infoset's label."""
         ...
 
     @property
     def ranked(self) -> bool:
-        """Whether hands are single cards 0, 1, ... all different, none public, and the higher card wins a showdown.
+        """Whether hands are distinct single cards 0, 1, ..., none public, and the higher card wins a showdown.
 
         The only tables are then ``WON`` and the showdown's, and pairs of hands are never listed.
         """
         ...
 
     def hands(self) -> tuple[Sequence[str], Sequence[str]]:
-        """Labels of the hands each player can hold."""
+        """Labels of the hands that each player can hold."""
         ...
 
     def deal(self) -> Floats:
@@ -68,11 +68,11 @@ class DealtRules(Protocol):
         ...
 
     def start(self) -> Public:
-        """The public state once hands are dealt."""
+        """The public state after the deal of the hands."""
         ...
 
     def mover(self, public: Public) -> int:
-        """Who moves: 0, 1, ``CHANCE`` for a public card, or ``TERMINAL``."""
+        """Return the mover: 0, 1, ``CHANCE`` for a public card, or ``TERMINAL``."""
         ...
 
     def actions(self, public: Public) -> Sequence[str]:
@@ -84,15 +84,15 @@ class DealtRules(Protocol):
         ...
 
     def odds(self, public: Public) -> Floats:
-        """[A, H0, H1] probability of each public card given both hands; zero where the card is in a hand."""
+        """[A, H0, H1] probability of each public card given both hands; zero if the card is in a hand."""
         ...
 
     def settle(self, public: Public) -> Settlement:
-        """What a terminal pays."""
+        """Return the settlement of a terminal."""
         ...
 
     def outcome(self, table: Hashable) -> Floats:
-        """[H0, H1] the table a settlement names."""
+        """[H0, H1] payoff table that a settlement names."""
         ...
 
 
@@ -106,7 +106,7 @@ class Dealt(NamedTuple):
 
 @dataclass(frozen=True)
 class DealtGame:
-    """The ``Game`` that dealt rules describe."""
+    """Dealt rules as a ``Game``."""
 
     rules: DealtRules
 
@@ -120,15 +120,15 @@ class DealtGame:
         return self.rules.deal()
 
     def root(self) -> Dealt:
-        """Before the deal."""
+        """Return the history before the deal."""
         return Dealt((), self.rules.start(), ())
 
     def mover(self, history: Dealt) -> int:
-        """Chance until both hands are dealt, then as the public rules say."""
+        """Return ``CHANCE`` until both hands are dealt, then the mover of the public rules."""
         return self.rules.mover(history.public) if len(history.hands) == 2 else CHANCE
 
     def actions(self, history: Dealt) -> Sequence[str]:
-        """The public moves; or the hands, or public cards, that can still come."""
+        """Return the public moves, or the hands or public cards that are still possible."""
         first, second = self.rules.hands()
         match history.hands:
             case ():
@@ -144,7 +144,7 @@ class DealtGame:
                 return [action for action, odds in zip(actions, self._odds(history), strict=True) if odds > 0]
 
     def probabilities(self, history: Dealt) -> Sequence[float]:
-        """Of the hands or public cards in ``actions``."""
+        """Return the probabilities of the hands or public cards in ``actions``."""
         match history.hands:
             case ():
                 chances = self._deal if self.rules.together else self._deal.sum(axis=1)
@@ -166,13 +166,13 @@ class DealtGame:
         return history._replace(hands=(*hands, names[len(hands)].index(action)))
 
     def infoset(self, history: Dealt) -> str:
-        """The mover's hand and every public move."""
+        """Join the mover's hand and all public moves."""
         player = self.rules.mover(history.public)
         hand = self.rules.hands()[player][history.hands[player]]
         return self.rules.separator.join((hand, *history.line))
 
     def payoff(self, history: Dealt) -> float:
-        """Player 0's winnings."""
+        """Return player 0's payoff."""
         amount, table = self.rules.settle(history.public)
         return amount * float(self.rules.outcome(table)[history.hands[0], history.hands[1]])
 

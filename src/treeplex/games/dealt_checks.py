@@ -1,4 +1,4 @@
-"""What dealt rules return, checked: hands, deals, odds of public cards, tables of payoffs."""
+"""Checks of the values that dealt rules return: hands, deals, odds of public cards, payoff tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TOLERANCE: Final = 1e-9  # of probabilities
 
 
 def check_dealt(rules: DealtRules) -> None:
-    """Names and hands are what they must be; every hand has a label of its own."""
+    """Raise GameError unless names, flags and hands are legal, with distinct labels of hands."""
     name: Any = rules.name
     if not is_label(name):
         raise GameError(f"The name of dealt rules must be text, got {quoted(name)}.")
@@ -30,14 +30,14 @@ def check_dealt(rules: DealtRules) -> None:
     hands = listed(rules.hands())
     if hands is None or len(hands) != 2:
         raise GameError(f"{name}: hands returned {quoted(rules.hands())}; it must return two lists of labels.")
-    for player, given in enumerate(hands):
-        labels = listed(given)
+    for player, returned in enumerate(hands):
+        labels = listed(returned)
         if not labels or not all(map(is_label, labels)) or len(set(labels)) != len(labels):
             raise GameError(f"{name} must give player {player} hands with labels that differ, at least one.")
 
 
 def checked_deal(rules: DealtRules) -> Floats:
-    """[H0, H1] a probability distribution over pairs of hands."""
+    """[H0, H1] checked probability distribution over pairs of hands."""
     first, second = (len(labels) for labels in rules.hands())
     deal = checked_table(rules.name, "deal", rules.deal(), lambda: "the start", (first, second))
     if not np.all(deal >= 0.0) or not abs(float(deal.sum()) - 1.0) <= TOLERANCE:
@@ -46,20 +46,20 @@ def checked_deal(rules: DealtRules) -> Floats:
 
 
 def checked_odds(rules: DealtRules, public: Public, deal: Floats) -> Floats:
-    """[A, H0, H1] a probability distribution of public cards for every pair of hands that can be dealt."""
+    """[A, H0, H1] checked probability distribution of public cards for every pair of hands that can be dealt."""
     shape = (len(rules.actions(public)), *deal.shape)
     odds = checked_table(rules.name, "odds", rules.odds(public), lambda: f"public state {quoted(public)}", shape)
     totals = odds.sum(axis=0)[deal > 0.0]
     if not np.all(odds >= 0.0) or not np.all(np.abs(totals - 1.0) <= TOLERANCE):
         wrong = totals[np.argmax(np.abs(totals - 1.0))]
         raise GameError(
-            f"{rules.name} has odds() at public state {quoted(public)} that are no distribution: for some hands they"
+            f"{rules.name} has odds() at public state {quoted(public)} that are not a distribution: for some hands they"
             f" add up to {wrong:g}."
         )
     return odds
 
 
 def checked_outcome(rules: DealtRules, table: Hashable) -> Floats:
-    """[H0, H1] the table that a settlement names."""
+    """[H0, H1] checked payoff table that a settlement names."""
     first, second = (len(labels) for labels in rules.hands())
     return checked_table(rules.name, "outcome", rules.outcome(table), lambda: f"table {quoted(table)}", (first, second))

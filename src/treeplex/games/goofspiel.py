@@ -2,11 +2,11 @@
 
 Rules. Two players hold the cards 1 to ``cards``, and so does the pile of prizes. Each turn one prize is up, both
 players secretly bid a card, the higher bid wins the prize's points, equal bids discard it, and both cards are spent.
-The last turn plays itself: one card is left in each hand and one prize on the pile. Simultaneous bids are written as
-one player bidding after the other without seeing the bid.
+The last turn is forced, because one card is left in each hand and one prize on the pile. Simultaneous bids are modelled
+as one player bidding after the other without seeing the bid.
 
-The rules, the sizes and the payoffs are those of OpenSpiel's ``goofspiel`` made turn-based. One thing differs: with
-``imperfect=False`` OpenSpiel's information states forget in which order cards were bid, and ours do not, so that
+The rules, the sizes and the payoffs are those of OpenSpiel's ``goofspiel`` made turn-based, with one difference. With
+``imperfect=False`` OpenSpiel's information states omit the order in which cards were bid. Here they contain it, so that
 players always have perfect recall.
 
 Reference: S. M. Ross, "Goofspiel: the game of pure strategy", Journal of Applied Probability 8(3), 1971; the variant
@@ -24,7 +24,7 @@ from treeplex.games.protocol import CHANCE, TERMINAL
 
 
 class OpenCards(NamedTuple):
-    """The cards on the table, in the order they came: row 1 + ``mover`` is the mover's, chance lays the prizes."""
+    """The cards on the table in the order of play: row 1 + ``mover`` is the mover's, and chance lays the prizes."""
 
     prizes: tuple[int, ...]
     first: tuple[int, ...]
@@ -33,12 +33,12 @@ class OpenCards(NamedTuple):
 
 @dataclass(frozen=True)
 class Goofspiel:
-    """Goofspiel with ``cards`` cards a suit.
+    """Goofspiel with ``cards`` cards per suit.
 
-    ``order``: prizes come "descending" or "ascending", known to all, or "random", turned up by chance each turn.
-    ``imperfect``: after a turn players learn only who won it, not the bid; otherwise they learn both.
-    ``returns``: "win_loss" pays 1 to the player with more points; "point_difference" pays points above the two
-    players' mean, half of their difference, as OpenSpiel does.
+    ``order``: the prizes are "descending" or "ascending", known to all, or "random", turned up by chance each turn.
+    ``imperfect``: after a turn the players learn only its winner, not the bid; otherwise they learn both.
+    ``returns``: "win_loss" pays 1 to the player with more points. "point_difference" pays points above the players'
+    mean, that is half of their difference, as OpenSpiel does.
     """
 
     cards: int = 4
@@ -54,17 +54,17 @@ class Goofspiel:
 
     @property
     def name(self) -> str:
-        """The game and the parameters that are not the defaults."""
+        """The game with its non-default parameters."""
         return titled("goofspiel", self)
 
     def root(self) -> OpenCards:
-        """Nothing is bid; the prizes lie open unless chance turns them up one by one."""
+        """Return the history without bids; the prizes are open unless chance turns them up one by one."""
         up = range(1, self.cards + 1)
         prizes = {"random": (), "ascending": tuple(up), "descending": tuple(reversed(up))}[self.order]
         return OpenCards(prizes, (), ())
 
     def mover(self, history: OpenCards) -> int:
-        """Chance turns up a prize where it must, then player 0 bids, then player 1."""
+        """Return chance if a prize must be turned up, then player 0, then player 1."""
         prizes, first, second = history
         if len(second) == self.cards - 1:
             return TERMINAL
@@ -73,21 +73,21 @@ class Goofspiel:
         return CHANCE if len(prizes) == len(first) else 0
 
     def actions(self, history: OpenCards) -> Sequence[str]:
-        """Any card in hand; for chance, any prize still on the pile."""
+        """Return the cards in hand or, for chance, the prizes still on the pile."""
         return [str(card) for card in self._left(history[1 + self.mover(history)])]
 
     def probabilities(self, history: OpenCards) -> Sequence[float]:
-        """Every prize left is equally likely."""
+        """Return equal probabilities for the remaining prizes."""
         left = self.cards - len(history.prizes)
         return [1 / left] * left
 
     def child(self, history: OpenCards, action: str) -> OpenCards:
-        """The card goes on the table."""
+        """Put the card on the table."""
         row = 1 + self.mover(history)
         return history._replace(**{OpenCards._fields[row]: (*history[row], int(action))})
 
     def infoset(self, history: OpenCards) -> str:
-        """For each turn ``prize:bid`` and how it went (w, l, d; or the other's bid), then the prize now up."""
+        """List ``prize:bid`` and the result of each turn (w, l, d, or the opponent's bid), then the current prize."""
         prizes, first, second = history
         own, other = (second, first) if len(first) > len(second) else (first, second)
         turns = [
@@ -97,7 +97,7 @@ class Goofspiel:
         return " ".join([*turns, f"{prizes[len(turns)]}:"])
 
     def payoff(self, history: OpenCards) -> float:
-        """The last card of each suit falls, and the points are counted."""
+        """Play the last card of each suit, and count the points."""
         prizes, first, second = ((*played, *self._left(played)) for played in history)
         lead = sum(prize * _sign(a - b) for prize, a, b in zip(prizes, first, second, strict=True))
         return float(_sign(lead)) if self.returns == "win_loss" else lead / 2

@@ -1,15 +1,15 @@
 """The Leduc extensions of Ju et al. (2023): "5 card, 5 bet action, 1 len" of Table 1 and "14-Card 1-Action 1-Len".
 
-The paper states no rules. Its authors' published code (github.com/Zealoter/CFVFP, ``GameLeduc5Pot``) has these: ranks
-of two cards each; both cards are dealt by one move of chance; the first player may fold, check or bet one of some sizes
-(in the second round not fold); an opening bet is folded to or called; a check is followed by a check or a bet, and that
-bet by a fold, a call or one raise of the same size or a larger one, which is then folded to or called. The second round
-is begun by the player whose turn it is. With ``open_raise`` an opening bet may be raised, too (``GameLeduc``, which has
-one size). Both stake 2 and the bets they match, and a fold loses the folder's stake without the last bet; a fold at the
-very start costs 1.
+The paper states no rules. Its authors' published code (github.com/Zealoter/CFVFP, ``GameLeduc5Pot``) has these. The
+deck has two cards per rank, and one move of chance deals both cards. The first player may fold, check or bet one of
+several sizes (in the second round not fold). The reply to an opening bet is a fold or a call. The reply to a check is a
+check or a bet, and the reply to that bet is a fold, a call, or one raise of the same or a larger size, which is then
+folded to or called. The player whose turn it is begins the second round. With ``open_raise`` an opening bet may also be
+raised (``GameLeduc``, which has one size). Both players stake 2 and the bets they match. A fold loses the folder's
+stake without the last bet, and a fold at the very start costs 1.
 
 ``folds="published"`` has the payoffs of that code: after a fold in the first round it takes back 8, 16 and 32 for bets
-of 6, 8 and 16, so that who folds to the larger two is paid.
+of 6, 8 and 16, so that a player who folds to the larger two is paid.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from treeplex.games.poker import NO_CARD, Card, OneCard
 from treeplex.games.protocol import CHANCE, TERMINAL
 
 SIZES: Final = ((2.0, 4.0, 6.0, 8.0, 16.0), (4.0, 8.0, 16.0, 32.0, 64.0))
-PUBLISHED: Final = (2.0, 4.0, 8.0, 16.0, 32.0)  # what the authors' code takes back for bets of the first round
+PUBLISHED: Final = (2.0, 4.0, 8.0, 16.0, 32.0)  # amounts that the authors' code takes back for bets of the first round
 FOLDS: Final = ("matched", "published")
 CHECK: Final = -1
 CALL: Final = -2
@@ -32,21 +32,21 @@ FOLD: Final = -3
 
 
 class PotsState(NamedTuple):
-    """A public state."""
+    """A public state of the betting."""
 
     card: int
-    player: int  # whose turn it is
-    stake: float  # of both, without what is bet and not yet called
+    player: int  # player to act
+    stake: float  # stake of each player, without a bet that is not yet called
     line: tuple[int, ...]  # moves of this round: CHECK, CALL, FOLD or a size
 
 
 @dataclass(frozen=True)
 class LeducPots(OneCard):
-    """Dealt rules."""
+    """Dealt rules of the Leduc extensions."""
 
     name: str
     deck: tuple[Card, ...]
-    bets: int  # how many sizes there are
+    bets: int  # number of sizes
     open_raise: bool
     published: bool  # pay folds as the authors' code does
     together: bool = True
@@ -54,21 +54,21 @@ class LeducPots(OneCard):
     ranked: bool = False
 
     def start(self) -> PotsState:
-        """Both have staked two."""
+        """Return the state in which both players have staked two."""
         return PotsState(NO_CARD, 0, 2.0, ())
 
     def mover(self, public: PotsState) -> int:
-        """The players in turn; chance for the public card."""
+        """Return the players in turn, and chance for the public card."""
         if FOLD in public.line or (self._over(public.line) and public.card != NO_CARD):
             return TERMINAL
         return CHANCE if self._over(public.line) else public.player
 
     def actions(self, public: PotsState) -> Sequence[str]:
-        """The public cards, or the moves."""
+        """Return the public cards, or the moves."""
         return self._labels if self._over(public.line) else list(self._moves(public))
 
     def next(self, public: PotsState, action: str) -> PotsState:
-        """The public card, or one move."""
+        """Return the state after the public card, or after one move."""
         if self._over(public.line):
             return public._replace(card=self._labels.index(action), line=())
         move = self._moves(public)[action]
@@ -78,7 +78,7 @@ class LeducPots(OneCard):
         return public._replace(player=1 - public.player, stake=stake, line=(*public.line, move))
 
     def settle(self, public: PotsState) -> Settlement:
-        """A fold loses the stake; a showdown is for it."""
+        """Pay the stake at a showdown, or after a fold."""
         if FOLD in public.line:
             amount = 1.0 if public.line == (FOLD,) and public.card == NO_CARD else public.stake
             if self.published and public.card == NO_CARD and len(public.line) > 1:
@@ -110,7 +110,7 @@ class LeducPots(OneCard):
 
 
 def leduc_pots(ranks: int = 5, bets: int = 5, open_raise: bool = False, folds: str = "matched") -> DealtGame:
-    """The game of Table 1; with 14 ranks, one bet and ``open_raise`` that of Figure 2."""
+    """Build the game of Table 1 or, with 14 ranks, one bet and ``open_raise``, that of Figure 2."""
     ranks, bets = integer("ranks", ranks, 2, 10**4), integer("bets", bets, 1, len(SIZES[0]))
     published = choice("folds", folds, FOLDS) == "published"
     name = title(

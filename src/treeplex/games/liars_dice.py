@@ -1,4 +1,4 @@
-"""Liar's dice for two: both roll in secret and bid ever higher on all the dice, until one calls the other a liar."""
+"""Liar's dice for two: both players roll in secret and raise bids on all dice, until one calls the other a liar."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LIAR: Final = "Liar"
 
 
 class Bidding(NamedTuple):
-    """A public state: the highest bid so far, whose turn it is, and whether the bid was called."""
+    """A public state: the highest bid so far, the player to act, and whether the bid was called."""
 
     bid: int
     player: int
@@ -33,9 +33,11 @@ class Bidding(NamedTuple):
 
 @dataclass(frozen=True)
 class LiarsDice:
-    """Bids are "quantity-face", by quantity, then face; the highest face is wild and counts as any.
+    """Dealt rules of liar's dice.
 
-    A call wins if fewer dice than bid show the face. Winner takes 1. A player's roll is the multiset of their dice.
+    Bids are "quantity-face", ordered by quantity, then face. The highest face is wild and counts as any face.
+
+    A call wins if fewer dice than bid show the face. The winner gets 1. A player's roll is the multiset of their dice.
     """
 
     dice: int = 1
@@ -50,54 +52,54 @@ class LiarsDice:
         integer("sides", self.sides, 1, 100)
         if 2 * self.dice * self.sides > MOST_BIDS:
             raise GameError(
-                f"dice={self.dice} and sides={self.sides} make {2 * self.dice * self.sides} bids and so a tree of 2 to"
-                f" that power; at most {MOST_BIDS} bids fit anywhere."
+                f"dice={self.dice} and sides={self.sides} make {2 * self.dice * self.sides} bids, and the tree grows as"
+                f" 2 to that power; at most {MOST_BIDS} bids are possible."
             )
 
     @property
     def name(self) -> str:
-        """With the parameters that are not the usual one die of six sides."""
+        """The game with its parameters, unless they are one die of six sides."""
         return titled("liars_dice", self)
 
     def hands(self) -> tuple[Sequence[str], Sequence[str]]:
-        """The faces rolled, in order."""
+        """Return the possible rolls, as sorted faces."""
         return self._labels, self._labels
 
     def deal(self) -> Floats:
-        """Both rolls are independent."""
-        ways = [factorial(self.dice) // prod(map(factorial, Counter(roll).values())) for roll in self._rolls]
-        chance = np.array(ways, dtype=np.float64) / self.sides**self.dice
+        """Return the probabilities of pairs of independent rolls."""
+        orders = [factorial(self.dice) // prod(map(factorial, Counter(roll).values())) for roll in self._rolls]
+        chance = np.array(orders, dtype=np.float64) / self.sides**self.dice
         return chance[:, None] * chance[None, :]
 
     def start(self) -> Bidding:
-        """Player 0 opens."""
+        """Return the state in which player 0 opens."""
         return Bidding(NO_BID, 0, False)
 
     def mover(self, public: Bidding) -> int:
-        """Players take turns until a call."""
+        """Return the players in turn until a call."""
         return TERMINAL if public.called else public.player
 
     def actions(self, public: Bidding) -> Sequence[str]:
-        """Every higher bid; or call the last one."""
+        """Return all higher bids, and the call of the last one."""
         higher = self._bids[public.bid + 1 :]
         return higher if public.bid == NO_BID else (*higher, LIAR)
 
     def next(self, public: Bidding, action: str) -> Bidding:
-        """Turn passes with every bid."""
+        """Return the state after a bid, which passes the turn, or after a call."""
         if action == LIAR:
             return public._replace(called=True)
         return Bidding(self._bids.index(action), 1 - public.player, False)
 
     def odds(self, public: Bidding) -> Floats:
-        """No dice are rolled after the bidding starts."""
+        """Return an empty array, because no dice are rolled after the bidding starts."""
         return np.empty((0, len(self._rolls), len(self._rolls)))
 
     def settle(self, public: Bidding) -> Settlement:
-        """``player`` called: wins 1 if the bid is false."""
+        """Pay 1 to ``player``, who called, if the bid is false."""
         return Settlement(-1.0 if public.player == 0 else 1.0, public.bid)
 
     def outcome(self, table: Hashable) -> Floats:
-        """1 where bid number ``table`` holds, -1 where it does not."""
+        """Return 1 for pairs of rolls for which bid number ``table`` is true, otherwise -1."""
         assert isinstance(table, int)  # noqa: S101 - a bid's number, from settle
         quantity, face = divmod(table, self.sides)
         count = np.array([sum(die in (face + 1, self.sides) for die in roll) for roll in self._rolls])
@@ -117,5 +119,5 @@ class LiarsDice:
 
 
 def liars_dice(dice: int = 1, sides: int = 6) -> DealtGame:
-    """Liar's dice with ``dice`` dice of ``sides`` sides each."""
+    """Build liar's dice with ``dice`` dice of ``sides`` sides each."""
     return DealtGame(LiarsDice(dice, sides))

@@ -1,4 +1,4 @@
-"""Action translation: which sizes of a menu a size is read as (pseudo-harmonic mapping, Ganzfried & Sandholm 2013)."""
+"""Action translation of a size to sizes of a menu (pseudo-harmonic mapping, Ganzfried & Sandholm 2013)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from itertools import pairwise
 
 
 def reading_shares(menu: Sequence[float], size: float, faced: float, unit: float) -> list[tuple[float, float]]:
-    """Which sizes of a menu, in order, a size is read as, and how often: the pseudo-harmonic mapping.
+    """Translate a size to sizes of a menu, in order, with their probabilities, by the pseudo-harmonic mapping.
 
         f(x) = (B - x) (1 + A) / ((B - A) (1 + x))
 
-    is the share of A, where x, A and B are shares of ``unit``, the pot after a call, by which a bet exceeds the bet it
-    faces. Beyond the smallest or the largest size the nearest is taken.
+    is the probability of A. Here x, A and B are the amounts by which a bet exceeds the bet that it faces, as fractions
+    of ``unit``, the pot after a call. Beyond the smallest or largest size, the size is translated to the nearest one.
     """
     if size <= menu[0] or size >= menu[-1] or size in menu:
         return [(min(max(size, menu[0]), menu[-1]), 1.0)]
@@ -23,10 +23,10 @@ def reading_shares(menu: Sequence[float], size: float, faced: float, unit: float
 
 
 def most_likely(menu: Sequence[float], size: float, unit: float) -> float:
-    """The size of a menu that ``size`` is most likely read as; of two as likely the smaller."""
+    """Return the most probable translation of ``size`` to a menu, or the smaller of two equally probable ones."""
     return max(reading_shares(menu, size, 0.0, unit), key=lambda reading: reading[1])[0]
 
 
 def nearest_legal(size: float, legal: Sequence[float]) -> float:
-    """The size itself if it is legal, else the nearest one that is; of two as near the smaller."""
+    """Return the size itself if it is legal, otherwise the nearest legal one, or the smaller of two."""
     return min(legal, key=lambda each: (abs(each - size), each))

@@ -1,4 +1,4 @@
-"""Matrix games: both players choose at once, and a table says what the row player wins from the column player."""
+"""Matrix games: both players choose at once, and a table has the row player's winnings."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from treeplex.games.parameters import integer, title
 from treeplex.games.protocol import TERMINAL
 
 Pair = tuple[int, ...]
-"""The row, then the column, as far as chosen."""
+"""The row, then the column, as far as they are chosen."""
 
 
 @dataclass(frozen=True, init=False)
 class MatrixGame:
-    """Player 0 picks a row ``r0``, ``r1``, ...; player 1, not seeing it, a column; 0 wins ``rows[r][c]`` from 1.
+    """Player 0 chooses a row ``r0``, ``r1``, ..., player 1 a column without seeing it; player 0 wins ``rows[r][c]``.
 
     >>> MatrixGame([[1, -1], [-1, 1]], name="matching pennies").payoff((0, 1))
     -1.0
@@ -34,31 +34,31 @@ class MatrixGame:
         object.__setattr__(self, "name", name or _name(table))
 
     def root(self) -> Pair:
-        """Nothing is chosen."""
+        """Return the history in which nothing is chosen."""
         return ()
 
     def mover(self, history: Pair) -> int:
-        """The row player, then the column player."""
+        """Return the row player, then the column player."""
         return len(history) if len(history) < 2 else TERMINAL
 
     def actions(self, history: Pair) -> Sequence[str]:
-        """All rows, or all columns."""
+        """Return all rows, or all columns."""
         return self._labels[len(history)]
 
     def probabilities(self, history: Pair) -> Sequence[float]:
-        """Chance has no move."""
+        """Return nothing, because there are no chance moves."""
         return ()
 
     def child(self, history: Pair, action: str) -> Pair:
-        """A row or a column is chosen."""
+        """Return the history after the choice of a row or column."""
         return (*history, int(action[1:]))
 
     def infoset(self, history: Pair) -> str:
-        """Neither knows anything."""
+        """Return each player's only infoset."""
         return "column" if history else "row"
 
     def payoff(self, history: Pair) -> float:
-        """The entry of the table."""
+        """Return the entry of the table."""
         row, column = history
         return self.rows[row][column]
 
@@ -68,12 +68,12 @@ class MatrixGame:
 
 
 def gaussian_matrix(size: int = 100, better: int = 5, seed: int = 0) -> MatrixGame:
-    """A random ``size`` × ``size`` game in which most strategies are all but useless.
+    """Build a random ``size`` × ``size`` game in which most strategies are nearly useless.
 
     Entries are standard normal; the first ``better`` rows gain 2 and the first ``better`` columns lose 2, so that the
-    other strategies of both players are likely dominated. The game of Ju et al., "Pure Monte Carlo counterfactual
-    regret minimization", section "Warm start PMCCFR" (there 100 × 100, with 5). One seed gives one matrix for as long
-    as NumPy keeps its default generator.
+    other strategies of both players are likely dominated. This is the game of Ju et al., "Pure Monte Carlo
+    counterfactual regret minimization", section "Warm start PMCCFR" (there 100 × 100, with 5). A seed determines the
+    matrix as long as NumPy does not change its default generator.
     """
     integer("size", size, 1, 10_000)
     integer("better", better, 0, size)
@@ -82,12 +82,12 @@ def gaussian_matrix(size: int = 100, better: int = 5, seed: int = 0) -> MatrixGa
     table[:better] += 2
     table[:, :better] -= 2
     defaults = {"size": 100, "better": 5, "seed": 0}
-    given = {"size": size, "better": better, "seed": seed}
-    return MatrixGame(table, title("gaussian_matrix", **{k: v for k, v in given.items() if v != defaults[k]}))
+    arguments = {"size": size, "better": better, "seed": seed}
+    return MatrixGame(table, title("gaussian_matrix", **{k: v for k, v in arguments.items() if v != defaults[k]}))
 
 
 def _name(table: tuple[tuple[float, ...], ...]) -> str:
-    """``matrix(rows=[[...]])`` while that is short enough to read."""
+    """Return ``matrix(rows=[[...]])`` if that is short enough to read, otherwise only the shape."""
     height, width = len(table), len(table[0])
     if height * width > 36:
         return f"{height} x {width} matrix"
@@ -96,7 +96,7 @@ def _name(table: tuple[tuple[float, ...], ...]) -> str:
 
 
 def _table(rows: ArrayLike) -> tuple[tuple[float, ...], ...]:
-    """``rows`` as a rectangular, immutable table of finite numbers."""
+    """Convert ``rows`` to a rectangular, immutable table of finite numbers."""
     try:
         table = np.array(rows, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -106,8 +106,8 @@ def _table(rows: ArrayLike) -> tuple[tuple[float, ...], ...]:
         raise ParameterError(f"The 'rows' parameter must be a table with at least one row and one column, got {shape}.")
     if not np.isfinite(table).all():
         row, column = (int(i) for i in np.argwhere(~np.isfinite(table))[0])
-        found = table[row, column]
+        entry = table[row, column]
         raise ParameterError(
-            f"The 'rows' parameter must hold finite numbers, got {found} in row {row}, column {column}."
+            f"The 'rows' parameter must hold finite numbers, got {entry} in row {row}, column {column}."
         )
     return tuple(tuple(float(x) for x in row) for row in table)

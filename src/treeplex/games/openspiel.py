@@ -1,4 +1,4 @@
-"""Games of OpenSpiel, and policies to and from it. Needs the ``openspiel`` extra; nothing is imported before use.
+"""OpenSpiel's games, and conversion of policies; needs the ``openspiel`` extra, which is imported on first use.
 
 A history is a ``pyspiel.State``; labels of actions and infosets are OpenSpiel's own (``action_to_string`` and
 ``information_state_string``). Games of simultaneous moves are played turn by turn, without seeing the opponent's move.
@@ -23,18 +23,18 @@ from treeplex.errors import GameError, MissingExtraError, ParameterError, brief,
 from treeplex.games.protocol import TERMINAL
 
 PREFIX: Final = "openspiel:"
-"""What the name of a game of OpenSpiel begins with."""
+"""Prefix of the names of OpenSpiel's games."""
 
 State = Any
-"""A ``pyspiel.State``: OpenSpiel comes without types."""
+"""A ``pyspiel.State``: OpenSpiel has no type stubs."""
 
 
 @runtime_checkable
 class OpenSpielPolicy(Protocol):
-    """A policy of OpenSpiel, of whatever kind."""
+    """Any policy of OpenSpiel."""
 
     def action_probabilities(self, state: State) -> Mapping[int, float]:
-        """The probability of each action, by OpenSpiel's number for it."""
+        """The probability of each action, by OpenSpiel's number of the action."""
         ...
 
 
@@ -48,23 +48,23 @@ class SpielTable(Protocol):
 
 
 SpielGame = Any
-"""A ``pyspiel.Game``: OpenSpiel comes without types."""
+"""A ``pyspiel.Game``: OpenSpiel has no type stubs."""
 
 
 class SpielMove(str):
-    """The label of an action that remembers OpenSpiel's number for it."""
+    """Label of an action, together with OpenSpiel's number of the action."""
 
     __slots__ = ("number",)
     number: int
 
     def __new__(cls, label: str, number: int) -> SpielMove:
-        """``label``, standing for the action ``number``."""
+        """Build the label of the action ``number``."""
         move = super().__new__(cls, label)
         move.number = number
         return move
 
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
-        """Copies and pickles are plain text."""
+        """Copy and pickle the label as plain text."""
         return str, (str(self),)
 
 
@@ -77,7 +77,7 @@ class OpenSpielGame:
         played: Any = _loaded(spiel, game.removeprefix(PREFIX)) if isinstance(game, str) else game
         if not isinstance(played, spiel.Game):
             is_state = isinstance(played, spiel.State)
-            came, fix = ("a state", "; give state.get_game()") if is_state else (quoted(played), "")
+            came, fix = ("a state", "; pass state.get_game()") if is_state else (quoted(played), "")
             raise ParameterError(f"The 'game' parameter must be a pyspiel.Game or the name of one, got {came}{fix}.")
         self.name = PREFIX + str(played).removesuffix("()")
         _refuse_unsolvable(spiel, played, self.name)
@@ -90,14 +90,14 @@ class OpenSpielGame:
         self._zero_sum = played.get_type().utility == spiel.GameType.Utility.ZERO_SUM
 
     def root(self) -> State:
-        """The initial state."""
+        """Return the initial state."""
         try:
             return self.game.new_initial_state()
         except self._error as error:
             raise _failed(self.name, "new_initial_state()", error) from error
 
     def mover(self, history: State) -> int:
-        """OpenSpiel's current player; its -1 is our ``CHANCE``."""
+        """Return OpenSpiel's current player; its -1 is ``CHANCE``."""
         try:
             player: int = history.current_player()
         except self._error as error:
@@ -105,36 +105,36 @@ class OpenSpielGame:
         return player if player >= -1 else TERMINAL
 
     def actions(self, history: State) -> Sequence[SpielMove]:
-        """The legal actions, or the outcomes of chance, in OpenSpiel's order."""
+        """Return the legal actions, or the outcomes of chance, in OpenSpiel's order."""
         try:
             return _moves(history)
         except self._error as error:
             raise _failed(self.name, "legal_actions()", error) from error
 
     def probabilities(self, history: State) -> Sequence[float]:
-        """The probability of each outcome."""
+        """Return the probability of each outcome."""
         try:
             return [probability for _, probability in history.chance_outcomes()]
         except self._error as error:
             raise _failed(self.name, "chance_outcomes()", error) from error
 
     def child(self, history: State, action: str) -> State:
-        """The state after ``action``: one of ``actions``, or its text."""
-        move = action if isinstance(action, SpielMove) else _found(history, action)
+        """Return the state after ``action``, which is one of ``actions``, or its text."""
+        move = action if isinstance(action, SpielMove) else _move_named(history, action)
         try:
             return history.child(move.number)
         except self._error as error:
             raise _failed(self.name, "child()", error) from error
 
     def infoset(self, history: State) -> str:
-        """The mover's information state."""
+        """Return the mover's information state."""
         try:
             return history.information_state_string()
         except self._error as error:
             raise _failed(self.name, "information_state_string()", error) from error
 
     def payoff(self, history: State) -> float | Sequence[float]:
-        """What player 0 gets in a zero-sum game; what each gets in one of another constant sum."""
+        """Return player 0's payoff in a zero-sum game, and both payoffs in any other constant-sum game."""
         try:
             return history.player_return(0) if self._zero_sum else history.returns()
         except self._error as error:
@@ -142,7 +142,7 @@ class OpenSpielGame:
 
 
 def to_tabular(game: object, lookup: Callable[[int, str], Mapping[str, float]]) -> Any:
-    """An ``open_spiel.python.policy.TabularPolicy`` of ``game`` with the probabilities that ``lookup`` gives.
+    """Build an ``open_spiel.python.policy.TabularPolicy`` of ``game`` with the probabilities that ``lookup`` returns.
 
     ``lookup(player, infoset)`` maps labels of actions to probabilities; an action it leaves out has probability 0.
     ``game`` is a ``pyspiel.Game`` or its name; the policy is for its turn-based form if moves are simultaneous.
@@ -150,21 +150,22 @@ def to_tabular(game: object, lookup: Callable[[int, str], Mapping[str, float]]) 
     policy = _table(OpenSpielGame(game))
     for state, probabilities in zip(policy.states, policy.action_probability_array, strict=True):
         player, infoset, moves = state.current_player(), state.information_state_string(), _moves(state)
-        given = lookup(player, infoset)
-        if not set(given) <= set(moves) or not isclose(sum(given.values()), 1.0, abs_tol=1e-6):
+        played = lookup(player, infoset)
+        if not set(played) <= set(moves) or not isclose(sum(played.values()), 1.0, abs_tol=1e-6):
             raise ParameterError(
                 f"The policy at player {player}'s infoset {quoted(infoset)} must give the actions"
-                f" {brief(', '.join(moves))} probabilities that sum to 1, got {quoted(dict(given))}."
+                f" {brief(', '.join(moves))} probabilities that sum to 1, got {quoted(dict(played))}."
             )
         for move in moves:
-            probabilities[move.number] = given.get(move, 0.0)
+            probabilities[move.number] = played.get(move, 0.0)
     return policy
 
 
 def from_tabular(policy: SpielTable | OpenSpielPolicy, game: object = None) -> list[tuple[int, str, str, float]]:
-    """(player, infoset, action, probability) of a policy of OpenSpiel, one row per infoset and action.
+    """Return (player, infoset, action, probability) of a policy of OpenSpiel, one row per infoset and action.
 
-    A policy that is no table is asked at every infoset of its game; ``game``: which, if the policy does not know.
+    A policy that is not a table is evaluated at every infoset of its game. ``game`` is required if the policy does not
+    store its game.
     """
     spiel = _pyspiel()
     if not isinstance(policy, SpielTable):
@@ -174,7 +175,7 @@ def from_tabular(policy: SpielTable | OpenSpielPolicy, game: object = None) -> l
                 "A policy of OpenSpiel must have action_probabilities(), and name its game or come with one:"
                 f" from_openspiel(policy, game); got {quoted(policy)}."
             )
-        policy = _asked(policy, OpenSpielGame(own))
+        policy = _tabulated(policy, OpenSpielGame(own))
     if policy.game_type.dynamics != spiel.GameType.Dynamics.SEQUENTIAL:
         raise GameError(
             f"The policy is for the simultaneous moves of '{policy.game_type.short_name}'; make it for the turn-based "
@@ -187,8 +188,8 @@ def from_tabular(policy: SpielTable | OpenSpielPolicy, game: object = None) -> l
     ]
 
 
-def _asked(policy: OpenSpielPolicy, game: OpenSpielGame) -> SpielTable:
-    """The table of what a policy does at every infoset of its game."""
+def _tabulated(policy: OpenSpielPolicy, game: OpenSpielGame) -> SpielTable:
+    """Tabulate a policy at every infoset of its game."""
     table = _table(game)
     for state, probabilities in zip(table.states, table.action_probability_array, strict=True):
         probabilities[:] = 0.0
@@ -198,7 +199,7 @@ def _asked(policy: OpenSpielPolicy, game: OpenSpielGame) -> SpielTable:
 
 
 def _table(game: OpenSpielGame) -> SpielTable:
-    """A ``TabularPolicy`` of the game."""
+    """Build a ``TabularPolicy`` of the game."""
     errors = _errors(_pyspiel())
     try:
         return import_module("open_spiel.python.policy").TabularPolicy(game.game)
@@ -207,7 +208,7 @@ def _table(game: OpenSpielGame) -> SpielTable:
 
 
 def _moves(state: State) -> list[SpielMove]:
-    """Labels of what can happen, told apart by their numbers where OpenSpiel's texts repeat."""
+    """Labels of the actions or outcomes, made unique by their numbers if OpenSpiel's texts repeat."""
     chance = state.is_chance_node()
     numbers: list[int] = [number for number, _ in state.chance_outcomes()] if chance else state.legal_actions()
     moves = [SpielMove(state.action_to_string(number), number) for number in numbers]
@@ -216,8 +217,8 @@ def _moves(state: State) -> list[SpielMove]:
     return moves
 
 
-def _found(state: State, action: str) -> SpielMove:
-    """The move that ``action`` is the text of."""
+def _move_named(state: State, action: str) -> SpielMove:
+    """Return the move whose text is ``action``."""
     moves = {str(move): move for move in _moves(state)}
     if action not in moves:
         legal = brief(", ".join(moves))
@@ -233,7 +234,7 @@ def _pyspiel() -> ModuleType:
 
 
 def _loaded(spiel: ModuleType, text: str) -> SpielGame:
-    """The game that OpenSpiel knows as ``text``."""
+    """Load the game that OpenSpiel calls ``text``."""
     short = text.partition("(")[0]
     if short.startswith("python_"):
         import_module("open_spiel.python.games")  # registers the games written in Python
@@ -249,23 +250,23 @@ def _loaded(spiel: ModuleType, text: str) -> SpielGame:
 
 
 def _errors(spiel: ModuleType) -> tuple[type[Exception], ...]:
-    """What calls of OpenSpiel raise: its own, and those of C++ that come through."""
+    """Exceptions that calls of OpenSpiel raise: its own, and those from C++."""
     return (spiel.SpielError, RuntimeError, ValueError, IndexError, OverflowError, MemoryError)
 
 
 def _failed(name: str, call: str, error: Exception) -> GameError:
-    """What to say of a game that OpenSpiel loads and then cannot play."""
+    """Error for a game that OpenSpiel can load but not play."""
     return GameError(f"OpenSpiel cannot play {quoted(name)}: {call} fails with {_reason(error)}.")
 
 
 def _reason(error: Exception) -> str:
-    """The first line of what OpenSpiel says, without the file it comes from."""
+    """First line of OpenSpiel's message, without the name of its source file."""
     line = str(error).partition("\n")[0].rstrip(".")
     return brief(re.sub(r"^\S+\.(?:cc|h):\d+ ", "", line)) or type(error).__name__
 
 
 def _refuse_unsolvable(spiel: ModuleType, game: SpielGame, name: str) -> None:
-    """Refuse what is not a two-player zero-sum game of known probabilities and information states."""
+    """Raise GameError unless this is a two-player constant-sum game with known probabilities and information states."""
     kind, types = game.get_type(), spiel.GameType
     if kind.dynamics == types.Dynamics.MEAN_FIELD:
         raise GameError(f"'{name}' is a mean-field game; choose a game of two players.")

@@ -1,4 +1,4 @@
-"""Checks of a rule book's parameters: each refusal names the parameter, what is legal, what came and the fix."""
+"""Checks of a game's parameters. Each error names the parameter, what is legal and what came."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def integer(name: str, value: object, low: int, high: int) -> int:
-    """``value`` if it is a whole number from ``low`` to ``high``."""
+    """Return ``value``; raise ParameterError unless it is a whole number from ``low`` to ``high``."""
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         law = f"a whole number from {low} to {high}"
         raise ParameterError(f"The '{name}' parameter must be {law}, got {quoted(value)}.")
@@ -22,21 +22,21 @@ def integer(name: str, value: object, low: int, high: int) -> int:
 
 
 def boolean(name: str, value: object) -> bool:
-    """``value`` if it is true or false."""
+    """Return ``value``; raise ParameterError unless it is true or false."""
     if not isinstance(value, bool):
         raise ParameterError(f"The '{name}' parameter must be true or false, got {quoted(value)}.")
     return value
 
 
 def number(name: str, value: object, low: float, high: float) -> float:
-    """``value`` as a float if it is a number from ``low`` to ``high``."""
+    """Return ``value`` as a float; raise ParameterError unless it is a number from ``low`` to ``high``."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
         raise ParameterError(f"The '{name}' parameter must be a number from {low:g} to {high:g}, got {quoted(value)}.")
     return float(value)
 
 
 def choice(name: str, value: object, legal: Sequence[str]) -> str:
-    """``value`` if it is one of ``legal``."""
+    """Return ``value``; raise ParameterError unless it is one of ``legal``."""
     if not isinstance(value, str) or value not in legal:
         options = ", ".join(f'"{option}"' for option in legal)
         raise ParameterError(f"The '{name}' parameter must be one of {options}, got {quoted(value)}.")
@@ -44,7 +44,7 @@ def choice(name: str, value: object, legal: Sequence[str]) -> str:
 
 
 def title(name: str, **changed: object) -> str:
-    """A game's canonical name: ``name(parameter=value,...)`` with the parameters that differ from their defaults."""
+    """Format a game's canonical name, ``name(parameter=value,...)``, with its non-default parameters."""
     shown = [
         f"{key}={json.dumps(value, separators=(',', ':'), default=list, ensure_ascii=False)}"
         for key, value in changed.items()
@@ -54,6 +54,6 @@ def title(name: str, **changed: object) -> str:
 
 
 def titled(name: str, game: DataclassInstance) -> str:
-    """The canonical name of rules whose fields are their parameters."""
-    given = ((field, getattr(game, field.name)) for field in fields(game))
-    return title(name, **{field.name: value for field, value in given if value != field.default})
+    """Format the canonical name of rules whose fields are their parameters."""
+    parameters = ((field, getattr(game, field.name)) for field in fields(game))
+    return title(name, **{field.name: value for field, value in parameters if value != field.default})

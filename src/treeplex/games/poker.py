@@ -1,7 +1,7 @@
-"""Small poker games with one private card each: Kuhn, Leduc and their larger relatives, all one rule book.
+"""Small poker games with one private card each: Kuhn, Leduc and their larger relatives, as variants of one rule set.
 
-Every game is ante, one private card, a round of betting; then, where there are more rounds, a public card before
-each. A variant is a deck, an ante, a list of rounds and a ranking of hands.
+Every game has an ante, one private card, and a round of betting. A public card precedes each further round. A variant
+is a deck, an ante, a list of rounds and a ranking of hands.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from treeplex.games.protocol import CHANCE, TERMINAL
 
 NO_CARD: Final = -1
 NO_BET: Final = -1
-MOST_LINES: Final = 10**8  # of betting in a round: more would fit nowhere
+MOST_LINES: Final = 10**8  # largest number of betting lines per round; more would not fit in memory
 
 
 class Card(NamedTuple):
-    """A kind of card: its label, its rank, how many the deck holds, and its suit where suits matter."""
+    """A kind of card: its label, rank, number of copies in the deck, and suit if suits matter."""
 
     label: str
     rank: int
@@ -35,20 +35,20 @@ class Card(NamedTuple):
 
 
 Ranking = Callable[[Card, tuple[Card, ...]], tuple[int, ...]]
-"""The strength of a private card with the public ones: of two, the greater wins."""
+"""Strength of a private card together with the public ones; the larger one wins."""
 
 
 def pairs(card: Card, board: tuple[Card, ...]) -> tuple[int, ...]:
-    """The higher card wins, but a pair with a public card beats all."""
+    """Rank hands: the higher card wins, and a pair with a public card beats all others."""
     return card.rank in [public.rank for public in board], card.rank
 
 
 class Round(NamedTuple):
     """One round of betting.
 
-    ``sizes``: what a bet or raise may put on top of a call. With ``rising``, size number j is instead the *total*
-    bet of the round, and each bet must name a later size than the one before.
-    ``limit``: how many bets and raises the round allows.
+    ``sizes``: amounts that a bet or raise may add to a call. With ``rising``, a size is instead the *total* bet of the
+    round, and each bet must be a later size than the previous one.
+    ``limit``: largest number of bets and raises in the round.
     """
 
     sizes: tuple[float, ...]
@@ -57,53 +57,56 @@ class Round(NamedTuple):
 
 
 class Pot(NamedTuple):
-    """A public state: nothing of the past but what the future depends on."""
+    """A public state, reduced to what the future depends on."""
 
     round: int
     board: tuple[int, ...]  # the public cards
-    player: int  # whose turn it is
-    paid: tuple[float, float]  # chips each player has put in
-    before: float  # chips each player had put in when this round began
-    bets: int  # bets and raises made this round, or as many as leave the same future
+    player: int  # player to act
+    paid: tuple[float, float]  # chips that each player has put in
+    before: float  # chips that each player had put in when this round began
+    bets: int  # number of bets and raises in this round, or a larger number with the same future
     last: int  # the size of the last one, or NO_BET
-    checked: bool  # the player before has checked
+    checked: bool  # whether the previous player has checked
     status: str  # "betting", "dealing", "folded" (by the player before) or "showdown"
 
 
 class OneCard:
-    """What all poker with one private card each has in common: the deck, what it deals, and which hand wins.
+    """Common part of all poker with one private card each: the deck, the deal, and the winner of a showdown.
 
-    Whose turn it is stands in the public state: ``player`` while its ``status`` is "betting".
+    A public state has the player to act as ``player`` while its ``status`` is "betting".
     """
 
     deck: tuple[Card, ...]
     ranking: Ranking = staticmethod(pairs)
 
     def hands(self) -> tuple[Sequence[str], Sequence[str]]:
-        """Each player holds one card."""
+        """Return the cards as hands, since each player has one."""
         return self._labels, self._labels
 
     def deal(self) -> Floats:
-        """Two cards without replacement."""
+        """Return the probabilities of two cards drawn without replacement."""
         copies = np.array([card.copies for card in self.deck], dtype=np.float64)
         total = copies.sum()
         return copies[:, None] * (copies - np.eye(len(copies))) / (total * (total - 1.0))
 
     def mover(self, public: Public) -> int:
-        """The player to act."""
+        """Return the player to act."""
         if public.status == "betting":
             return public.player
         return CHANCE if public.status == "dealing" else TERMINAL
 
     def odds(self, public: Public) -> Floats:
-        """Public card from what two private cards have left of the deck."""
+        """Return the odds of the public card, drawn from the deck without two private cards."""
         copies = np.array([card.copies for card in self.deck], dtype=np.float64)
         own = np.eye(len(copies))
         left = copies[:, None, None] - own[:, :, None] - own[:, None, :]
         return np.maximum(left, 0.0) / (copies.sum() - 2.0)
 
     def outcome(self, table: Hashable) -> Floats:
-        """The sign of player 0's hand against player 1's. ``table``: the public cards, or the only one, or NO_CARD."""
+        """Return 1, 0 or -1 if player 0's hand wins, ties or loses.
+
+        ``table``: the public cards, the only one, or NO_CARD.
+        """
         if table == WON:
             return np.ones((len(self.deck), len(self.deck)))
         alone = () if table == NO_CARD else (table,)
@@ -111,18 +114,18 @@ class OneCard:
         return np.sign(strength[:, None] - strength[None, :])
 
     def strengths(self, board: tuple[int, ...]) -> Floats:
-        """[H] the place of every card among the strengths there are on a board."""
+        """[H] rank of every card's strength among the distinct strengths on a board."""
         known = self._ranked
         if board not in known:
             public = tuple(self.deck[card] for card in board)
             strengths = [self.ranking(card, public) for card in self.deck]
-            places = {strength: place for place, strength in enumerate(sorted(set(strengths)))}
-            known[board] = np.array([places[strength] for strength in strengths], dtype=np.float64)
+            ranks = {strength: rank for rank, strength in enumerate(sorted(set(strengths)))}
+            known[board] = np.array([ranks[strength] for strength in strengths], dtype=np.float64)
         return known[board]
 
     @cached_property
     def _ranked(self) -> dict[tuple[int, ...], Floats]:
-        """Strengths, by the boards that have been asked for."""
+        """Cache of strengths by board."""
         return {}
 
     @cached_property
@@ -132,7 +135,7 @@ class OneCard:
 
 @dataclass(frozen=True)
 class Poker(OneCard):
-    """Poker with one private card each. Player 0 acts first in every round; ``ranking`` says which hand wins."""
+    """Poker with one private card each. Player 0 acts first in every round; ``ranking`` decides which hand wins."""
 
     name: str
     deck: tuple[Card, ...]
@@ -145,25 +148,25 @@ class Poker(OneCard):
 
     @property
     def ranked(self) -> bool:
-        """Without public cards, and all cards different."""
+        """Whether there are no public cards and all cards differ."""
         return len(self.rounds) == 1 and self.deck == _numbered(len(self.deck))
 
     def start(self) -> Pot:
-        """Both have paid the ante."""
+        """Return the state in which both players have paid the ante."""
         return Pot(0, (), 0, (self.ante, self.ante), self.ante, 0, NO_BET, False, "betting")
 
     def actions(self, public: Pot) -> Sequence[str]:
-        """Fold or call a bet, check without one; bet or raise while the round allows."""
+        """Return fold and call after a bet, otherwise check, and bets or raises while the round allows."""
         if public.status == "dealing":
             return [self._labels[card] for card in self.left(public.board)]
         return list(self._moves(public))
 
     def left(self, board: tuple[int, ...]) -> list[int]:
-        """Cards of which the public ones leave some."""
+        """Return the cards of which copies remain beside the public ones."""
         return [number for number, card in enumerate(self.deck) if card.copies > board.count(number)]
 
     def odds(self, public: Public) -> Floats:
-        """Public card from what two private cards and the public ones have left of the deck."""
+        """Return the odds of the public card, drawn from the deck without private and public cards."""
         copies, own = np.array([card.copies for card in self.deck], dtype=np.float64), np.eye(len(self.deck))
         for card in public.board:
             copies[card] -= 1.0
@@ -171,7 +174,7 @@ class Poker(OneCard):
         return left / left.sum(axis=0)
 
     def next(self, public: Pot, action: str) -> Pot:
-        """One move, or the public card."""
+        """Return the state after one move, or after the public card."""
         if public.status == "dealing":
             before = public.paid[0]
             card = self._labels.index(action)
@@ -191,19 +194,19 @@ class Poker(OneCard):
         stake = height + betting.sizes[size]
         paid = (stake, public.paid[1]) if public.player == 0 else (public.paid[0], stake)
         bets = public.bets + 1
-        if betting.rising:  # sizes may run out before raises do: let states with the same future be equal
+        if betting.rising:  # sizes may run out before raises: make states with the same future equal
             bets = max(bets, betting.limit - (len(betting.sizes) - 1 - size))
         return public._replace(player=other, paid=paid, bets=bets, last=size)
 
     def settle(self, public: Pot) -> Settlement:
-        """A fold loses what the folder has paid; a showdown is for what each has paid."""
+        """Pay what the player who folded has put in, or at a showdown what each player has put in."""
         if public.status == "folded":
             folder = 1 - public.player
             return Settlement(public.paid[folder] * (-1.0 if folder == 0 else 1.0), WON)
         return Settlement(public.paid[0], public.board)
 
     def _moves(self, public: Pot) -> dict[str, tuple[str, int]]:
-        """Label -> (move, size) of every legal move."""
+        """Map the label of every legal move to (move, size)."""
         betting = self.rounds[public.round]
         facing = public.bets > 0
         moves = [("fold", NO_BET), ("call", NO_BET)] if facing else [("check", NO_BET)]
@@ -225,14 +228,14 @@ def kuhn() -> DealtGame:
 
 KUHN_SIZES: Final = ("steps", "doubled")
 MOST_DOUBLED: Final = 50
-"""Types of doubled bets: sums of more would not be exact."""
+"""Largest number of doubled bets; sums of more would not be exact."""
 
 
 def kuhn_ext(cards: int = 3, bets: int = 1, raises: int = 1, sizes: str = "steps") -> DealtGame:
-    """Kuhn poker with more cards, ``bets`` bet types, and at most ``raises`` bets per hand.
+    """Build Kuhn poker with more cards, ``bets`` bet types, and at most ``raises`` bets per hand.
 
-    Along a line the bet types rise strictly and name the total bet, so a line is a rising sequence of types; both
-    cards are dealt by one chance move. This reading gives the paper's 4,967,263 nodes for (3, 20, 7). ``sizes``: types
+    Along a line the bet types rise strictly and mean the total bet, so a line is a rising sequence of types. One chance
+    move deals both cards. This interpretation gives the paper's 4,967,263 nodes for (3, 20, 7). ``sizes``: the types
     are 1, 2, 3, ... chips ("steps") or 1, 2, 4, 8, ... ("doubled"; the authors' code).
     """
     integer("cards", cards, 2, 1000)
@@ -245,7 +248,7 @@ def kuhn_ext(cards: int = 3, bets: int = 1, raises: int = 1, sizes: str = "steps
 
 
 def one_card_poker(deck: int = 13) -> DealtGame:
-    """Kuhn poker with a deck of ``deck`` cards."""
+    """Build Kuhn poker with a deck of ``deck`` cards."""
     integer("deck", deck, 2, 100_000)
     name = title("one_card_poker", deck=deck if deck != 13 else None)
     return DealtGame(Poker(name, _numbered(deck), (Round((1.0,), 1),)))
@@ -255,11 +258,11 @@ LEDUC_SIZES: Final = {"rbp": (2.0, 4.0), "dt": (1.0, 2.0)}
 
 
 def leduc(suits: bool = False, sizes: str = "rbp") -> DealtGame:
-    """Leduc hold'em: J, Q, K twice each, ante 1, one public card, two rounds of at most two bets.
+    """Build Leduc hold'em: J, Q, K twice each, ante 1, one public card, two rounds of at most two bets.
 
-    With ``suits`` the six cards are told apart, as in OpenSpiel's ``leduc_poker``; without, cards are ranks, the
-    papers' 288-infoset form. Both have the same value. ``sizes``: "rbp" (bets of 2, then of 4, as almost everywhere) or
-    "dt" (1, then 2; the dynamic thresholding paper).
+    With ``suits`` all six cards are distinct, as in OpenSpiel's ``leduc_poker``. Without, cards are ranks, the papers'
+    form with 288 infosets. Both have the same value. ``sizes``: "rbp" (bets of 2, then of 4, as in most papers) or "dt"
+    (1, then 2; the dynamic thresholding paper).
     """
     first, second = LEDUC_SIZES[choice("sizes", sizes, list(LEDUC_SIZES))]
     name = title("leduc", suits=True if boolean("suits", suits) else None, sizes=sizes if sizes != "rbp" else None)
@@ -273,7 +276,7 @@ LEDUC5_SIZES: Final = {
 
 
 def leduc5(sizes: str = "rbp") -> DealtGame:
-    """Leduc hold'em by rank with five bet sizes, two bets per round.
+    """Build Leduc hold'em by rank with five bet sizes and two bets per round.
 
     ``sizes``: "rbp" (0.5 ... 8, then 1 ... 16; the regret-based pruning paper) or "dt" (1 ... 16, then 2 ... 32; the
     dynamic thresholding paper).
@@ -284,12 +287,12 @@ def leduc5(sizes: str = "rbp") -> DealtGame:
 
 
 def leduc_ext(cards: int = 3, bets: int = 1, raises: int = 1) -> DealtGame:
-    """Leduc hold'em by rank with ``cards`` ranks twice each, and per round ``bets`` bet types, ``raises`` at most.
+    """Build Leduc hold'em with two cards of each of ``cards`` ranks, and per round ``bets`` types, ``raises`` at most.
 
-    As in ``kuhn_ext``, bet types rise along a round and name its total bet: 2, 4, 6, ... in the first round and twice
+    As in ``kuhn_ext``, bet types rise along a round and mean its total bet: 2, 4, 6, ... in the first round and twice
     that in the second. The paper states no rules. Its 245,336 nodes for (5, 5, 1) are those of its authors' published
     code (CFVFP, ``GameLeduc5Pot``), where a player may fold without facing a bet and only a bet after a check can be
-    raised; we keep ordinary betting, which gives 44,391.
+    raised. This game has ordinary betting, which gives 44,391.
     """
     integer("cards", cards, 2, 10_000)
     first = _rising(bets, raises, unit=2.0)
@@ -314,14 +317,14 @@ def _numbered(cards: int) -> tuple[Card, ...]:
 
 
 def court(suits: bool = False) -> tuple[Card, ...]:
-    """J, Q and K twice each; with ``suits`` the two are told apart."""
+    """Return a deck of J, Q and K twice each; with ``suits`` the two cards of a rank are distinct."""
     if suits:
         return suited("JQK", "sh")
     return tuple(Card(label, rank, 2) for rank, label in enumerate("JQK"))
 
 
 def suited(ranks: str, suits: str) -> tuple[Card, ...]:
-    """One card of every rank, lowest first, in every suit."""
+    """Return a deck with one card of every rank, lowest first, in every suit."""
     return tuple(
-        Card(rank + suit, place, 1, number) for place, rank in enumerate(ranks) for number, suit in enumerate(suits)
+        Card(rank + suit, height, 1, number) for height, rank in enumerate(ranks) for number, suit in enumerate(suits)
     )

@@ -1,7 +1,7 @@
-"""The rules of a game, as seven small functions of a history.
+"""Protocol of a game's rules: seven small functions of a history.
 
-This is all a user writes to solve a game of their own. A *history* is anything: a tuple, a string, an object of
-your own. treeplex never looks inside it; it starts at ``root()`` and asks the other functions about what it gets.
+This is all that you write to solve your own game. A *history* may be a tuple, a string, or any other object. treeplex
+never looks inside it; it starts at ``root()`` and passes histories to the other functions.
 
 >>> class MatchingPennies:
 ...     def root(self):
@@ -28,13 +28,13 @@ from collections.abc import Sequence
 from typing import Any, Final, Protocol, runtime_checkable
 
 CHANCE: Final = -1
-"""What ``mover`` returns where chance moves."""
+"""Value of ``mover`` at a chance move."""
 
 TERMINAL: Final = -2
-"""What ``mover`` returns where the game is over."""
+"""Value of ``mover`` at the end of the game."""
 
 History = Any
-"""Whatever a rule book uses to stand for a history; opaque to treeplex."""
+"""A history, as any object that the rules choose; opaque to treeplex."""
 
 
 @runtime_checkable
@@ -45,35 +45,35 @@ class Game(Protocol):
     """
 
     def root(self) -> History:
-        """The history before anything has happened."""
+        """The history at the beginning of the game."""
         ...
 
     def mover(self, history: History) -> int:
-        """Who moves: 0, 1, ``CHANCE`` or ``TERMINAL``."""
+        """Return the mover: 0, 1, ``CHANCE`` or ``TERMINAL``."""
         ...
 
     def actions(self, history: History) -> Sequence[str]:
-        """What can happen next, as labels without repeats: the same, in the same order, all over an infoset."""
+        """Return the labels of the possible moves, without repeats, and in the same order all over an infoset."""
         ...
 
     def probabilities(self, history: History) -> Sequence[float]:
-        """At a chance move: the probability of each of ``actions(history)``. Not asked elsewhere."""
+        """Return the probability of each of ``actions(history)``. It is called only at chance moves."""
         ...
 
     def child(self, history: History, action: str) -> History:
-        """The history after ``action``, one of ``actions(history)``."""
+        """Return the history after ``action``, one of ``actions(history)``."""
         ...
 
     def infoset(self, history: History) -> str:
-        """What the mover knows, as a label: histories with one label are indistinguishable to the mover."""
+        """Return the mover's knowledge as a label: histories of the same label are indistinguishable to the mover."""
         ...
 
     def payoff(self, history: History) -> float | Sequence[float]:
-        """At a terminal: what player 0 wins and player 1 loses; or one number per player if they differ."""
+        """Return what player 0 wins and player 1 loses at a terminal, or one number per player if these differ."""
         ...
 
 
 def name_of(game: object) -> str:
-    """The name a game goes by: its ``name``, or that of its class."""
+    """Name of a game: its ``name``, or that of its class."""
     name = getattr(game, "name", None)
     return name.encode(errors="replace").decode() if isinstance(name, str) and name else type(game).__name__

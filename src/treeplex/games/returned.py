@@ -1,8 +1,8 @@
-"""What rules return, checked: the one door for rules of users.
+"""Checks of the values that users' rules return.
 
-Whoever asks rules looks at the type first, which is cheap (``type(mover) is int``), and comes here with the rest:
-what is legal after all is returned in the plain type, anything else is refused in a sentence that names method, place
-and value. An exception that the rules raise themselves passes through with a note that says where.
+Callers of rules first check the exact type, which is cheap (``type(mover) is int``), and pass other values here. Legal
+values are returned in the plain type. Others raise GameError with method, position and value. An exception of the rules
+themselves passes through, with a note of its position.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ LABEL: Final = "a label (str) that can be written as UTF-8"
 PAYOFF: Final = "a number, or one per player"
 
 Place = Callable[[], str]
-"""Where the rules were asked, in words: made only when it is needed."""
+"""Function that describes the position at which the rules were called; only called for messages."""
 
 
 def refuse(name: str, method: str, place: Place, value: object, law: str) -> NoReturn:
-    """What ``method`` returned is not what it must."""
+    """Raise GameError for a value returned by ``method`` that violates ``law``."""
     raise GameError(f"{name}: {method} at {place()} returned {quoted(value)}; it must return {law}.")
 
 
 def checked_mover(name: str, value: object, place: Place) -> int:
-    """Who moves, as an int."""
+    """Return the mover as an int."""
     if not isinstance(value, Integral):
         refuse(name, "mover", place, value, MOVER)
     return int(value)
 
 
 def checked_actions(name: str, value: object, place: Place) -> tuple[str, ...]:
-    """Labels in an order of their own: a set has none, and a str would be taken letter by letter."""
+    """Return ordered labels; a set, which has no order, and a str, whose parts are letters, are rejected."""
     actions = listed(value)
     if actions is None or not all(map(is_label, actions)):
         refuse(name, "actions", place, value, ACTIONS)
@@ -49,14 +49,14 @@ def checked_actions(name: str, value: object, place: Place) -> tuple[str, ...]:
 
 
 def checked_label(name: str, value: object, place: Place) -> str:
-    """An infoset's label."""
+    """Return the label of an infoset."""
     if not is_label(value):
         refuse(name, "infoset", place, value, LABEL)
     return value
 
 
 def checked_probabilities(name: str, value: object, place: Place) -> list[float]:
-    """The numbers as floats; whether they are a distribution is for others to say."""
+    """Return the numbers as floats. Callers check that they are a distribution."""
     parts = listed(value)
     numbers = [None] if parts is None else [number(part) for part in parts]
     if None in numbers:
@@ -65,30 +65,30 @@ def checked_probabilities(name: str, value: object, place: Place) -> list[float]
 
 
 def checked_payoffs(name: str, value: object, place: Place) -> tuple[float, float]:
-    """What both players get."""
+    """Return the payoffs of both players."""
     parts = listed(value)
     if parts is not None:
-        shares = [number(part) for part in parts]
-        if len(shares) != 2:
-            raise GameError(f"{name} pays {len(shares)} players at {place()}; treeplex solves games of two players.")
+        payoffs = [number(part) for part in parts]
+        if len(payoffs) != 2:
+            raise GameError(f"{name} pays {len(payoffs)} players at {place()}; treeplex solves games of two players.")
     else:
         own = number(value)
-        shares = [own, None if own is None else -own]
-    first, second = shares
+        payoffs = [own, None if own is None else -own]
+    first, second = payoffs
     if first is None or second is None:
         refuse(name, "payoff", place, value, PAYOFF)
     return first, second
 
 
 def checked_table(name: str, method: str, value: object, place: Place, shape: tuple[int, ...]) -> Floats:
-    """A NumPy array of finite numbers of this shape."""
+    """Return a NumPy array of finite numbers of this shape."""
     if not _is_numeric(value, shape):
         refuse(name, method, place, value, f"a NumPy array of numbers of the shape {' x '.join(map(str, shape))}")
     return cast(Floats, value)
 
 
 def checked_settlement(name: str, value: object, place: Place) -> tuple[float, Hashable]:
-    """Amount and table."""
+    """Return amount and table of a settlement."""
     parts = listed(value)
     amount = number(parts[0]) if parts is not None and len(parts) == 2 else None
     if amount is None or parts is None or not math.isfinite(amount) or not isinstance(parts[1], Hashable):
@@ -97,7 +97,7 @@ def checked_settlement(name: str, value: object, place: Place) -> tuple[float, H
 
 
 def is_label(value: object) -> TypeGuard[str]:
-    """Text that can be stored: lone surrogates cannot."""
+    """Whether a value is text that can be stored, without lone surrogates."""
     if not isinstance(value, str):
         return False
     if not value.isascii():
@@ -109,8 +109,8 @@ def is_label(value: object) -> TypeGuard[str]:
 
 
 def number(value: object) -> float | None:
-    """As a float, whatever its type of number; None for text and for what is no number."""
-    if not isinstance(value, SupportsFloat | SupportsIndex):  # which text is not
+    """Convert a number of any type to a float; None for text and for anything that is not a number."""
+    if not isinstance(value, SupportsFloat | SupportsIndex):  # text is neither
         return None
     try:
         return float(value)
@@ -118,22 +118,23 @@ def number(value: object) -> float | None:
         return None
 
 
-def annotate(error: BaseException, asking: tuple[str, ...], place: Callable[[dict[str, Any]], str]) -> None:
-    """Note on an exception of a user's rules which of their methods raised it, and where.
+def annotate(error: BaseException, callers: tuple[str, ...], place: Callable[[dict[str, Any]], str]) -> None:
+    """Add a note to an exception of a user's rules: the method that raised it, and the position.
 
-    ``asking``: the modules that ask the rules. ``place`` says where from the local variables of their function.
+    ``callers``: the modules that call the rules. ``place`` describes the position from the local variables of the
+    function that called them.
     """
     if isinstance(error, TreeplexError):
         return
-    step, asked, within = error.__traceback__, "", dict[str, Any]()
+    step, called, within = error.__traceback__, "", dict[str, Any]()
     while step is not None:
         after: TracebackType | None = step.tb_next
-        if step.tb_frame.f_globals.get("__name__") in asking and "history" in step.tb_frame.f_locals:
+        if step.tb_frame.f_globals.get("__name__") in callers and "history" in step.tb_frame.f_locals:
             within = step.tb_frame.f_locals
-            asked = after.tb_frame.f_code.co_name if after is not None else ""
+            called = after.tb_frame.f_code.co_name if after is not None else ""
         step = after
     if within:
-        method = f"in {asked}() of the rules, " if asked in METHODS else ""
+        method = f"in {called}() of the rules, " if called in METHODS else ""
         error.add_note(f"{method}at {place(within)}")
 
 
@@ -141,7 +142,7 @@ METHODS: Final = ("root", "mover", "actions", "probabilities", "child", "infoset
 
 
 def listed(value: object) -> list[Any] | None:
-    """The parts of what has an order: a list, a tuple, an array of one dimension; None for anything else, also text."""
+    """Return the parts of a list, a tuple or an array of one dimension; None for anything else, including text."""
     if isinstance(value, np.ndarray):
         return list(cast(Any, value)) if cast(Any, value).ndim == 1 else None
     return list(cast(Any, value)) if isinstance(value, Sequence) and not isinstance(value, str | bytes) else None

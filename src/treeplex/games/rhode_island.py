@@ -1,12 +1,12 @@
 """Rhode Island hold'em: poker with one private and two public cards, invented to be solved (Shi & Littman 2001).
 
 Each player pays an ante of 5 and gets a card. There are three rounds of betting, with bets of 10, 20 and 20 and at most
-three bets (a bet and two raises) in each; after the first and after the second a public card is dealt. The best
+three bets (a bet and two raises) in each. A public card is dealt after the first round and after the second. The best
 three-card hand wins, and equal hands split the pot. Rules and ranking are those of Gilpin & Sandholm (2007) and of
-their page about the game (cs.cmu.edu/~gilpin/gsi.html); the same player acts first in every round.
+their page about the game (cs.cmu.edu/~gilpin/gsi.html). The same player acts first in every round.
 
-Their page says "3 raises". Their linear program, with a column for each sequence of one player and each infoset of the
-other and one more, has 91,224,226 columns: that is the number with three bets, raises included.
+Their page says "3 raises". Their linear program has 91,224,226 columns: one per sequence of one player, one per infoset
+of the other, and one more. This is the number for three bets, raises included.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ ROUNDS: Final = (Round((10.0,), 3), Round((20.0,), 3), Round((20.0,), 3))
 
 
 def three_cards(card: Card, board: tuple[Card, ...]) -> tuple[int, ...]:
-    """The strength of a hand of three cards; before all public cards are there, the rank of the private one.
+    """Strength of a hand of three cards or, before all public cards are dealt, rank of the private card.
 
-    By kind, then by the card ranks that decide: of the straight's highest card, of the pair, of the highest cards. An
-    ace also begins the lowest straight, A23.
+    Hands are ordered by kind, then by the ranks that decide: of the straight's highest card, of the pair, or of the
+    highest cards. An ace also begins the lowest straight, A23.
     """
     if len(board) < 2:
         return (card.rank,)
@@ -49,10 +49,10 @@ def three_cards(card: Card, board: tuple[Card, ...]) -> tuple[int, ...]:
 
 
 def rhode_island(ranks: int = 13, suits: int = 4, whole: bool = False) -> FoldedGame | DealtGame:
-    """Rhode Island hold'em: three rounds of limit betting, one private and two public cards, three-card hands.
+    """Build Rhode Island hold'em: three rounds of limit betting, one private and two public cards, three-card hands.
 
-    ``ranks``: from the two upward, so that there are aces with 13 only; ``suits``: 1 to 4. Cards that no strategy needs
-    to tell apart are one, by suit isomorphism, which loses nothing; with ``whole`` every card is told apart.
+    ``ranks``: from the two upward, so that only 13 ranks include aces. ``suits``: 1 to 4. Suit isomorphism merges cards
+    that no strategy needs to distinguish, which loses nothing. With ``whole`` no cards are merged.
     """
     integer("ranks", ranks, 2, len(RANKS))
     integer("suits", suits, 1, len(SUITS))
@@ -60,7 +60,7 @@ def rhode_island(ranks: int = 13, suits: int = 4, whole: bool = False) -> Folded
         raise GameError(f"ranks={ranks} and suits={suits} make {ranks * suits} cards; two hands and a board need four.")
     changed = {"ranks": ranks if ranks != 13 else None, "suits": suits if suits != 4 else None}
     deck = suited(RANKS[:ranks], SUITS[:suits])
-    told = Poker(
+    unfolded = Poker(
         title("rhode_island", **changed, whole=True),
         deck,
         ROUNDS,
@@ -68,6 +68,6 @@ def rhode_island(ranks: int = 13, suits: int = 4, whole: bool = False) -> Folded
         ranking=three_cards,
     )
     if boolean("whole", whole):
-        return DealtGame(told)
+        return DealtGame(unfolded)
     folded = Poker(title("rhode_island", **changed), deck, ROUNDS, ante=5.0, ranking=three_cards)
-    return FoldedGame(folded, told)
+    return FoldedGame(folded, unfolded)

@@ -1,7 +1,7 @@
-"""Games in which some actions have a size, of an interval or of a list, and the finite games that have a few of them.
+"""Games in which some actions have a size from an interval or a list, and finite games with a few of these sizes.
 
-``ActionMenu`` is what such rules say beside ``DealtRules``. ``Abstraction`` is the finite game that a choice of sizes
-makes of them. ``treeplex.abstraction`` lets the choice grow while the game is being solved.
+``ActionMenu`` extends ``DealtRules`` by such actions. ``Abstraction`` is the finite game for a choice of sizes.
+``treeplex.abstraction`` lets the choice grow while the game is being solved.
 """
 
 from __future__ import annotations
@@ -17,43 +17,43 @@ from treeplex.games.dealt import DealtRules, Public, Settlement
 from treeplex.games.mapping import nearest_legal
 from treeplex.games.returned import Place, checked_actions, checked_mover, listed, number, refuse
 
-DIGITS: Final = 6  # significant digits of a size, so that labels tell sizes apart
+DIGITS: Final = 6  # significant digits of a size, so that labels of sizes differ
 OTHERWISE: Final = "*"
-"""The key of the sizes for lines that a mapping does not name."""
+"""Key of the sizes for all lines that a mapping does not name."""
 
 Sizes = Sequence[float] | Sequence[Sequence[float]] | Mapping[str, Sequence[float]]
-"""Sizes to offer: everywhere; a list for each street; or by line, with ``"*"`` for lines that are not named."""
+"""Sizes to offer: one list, a list per street, or lists by line, with ``"*"`` for lines that are not named."""
 
 
 @runtime_checkable
 class ActionMenu(DealtRules, Protocol):
     """Dealt rules in which a mover may also choose an action that has a size.
 
-    ``actions`` and ``next`` are about the actions without a size. Which sizes are legal is said in one of two ways:
-    ``IntervalMenu``, any number of an interval, or ``FiniteMenu``, some numbers at each state.
+    ``actions`` and ``next`` refer to the actions without a size. The legal sizes are either any number in an interval
+    (``IntervalMenu``) or a list of numbers at each state (``FiniteMenu``).
     """
 
     @property
     def payoff_scale(self) -> tuple[float, float] | None:
-        """What a size multiplies payoffs by: a constant, and what is added for each unit of size.
+        """Factor of payoffs as a linear function of the size: its constant, and its slope per unit of size.
 
-        Behind an action of size x every payoff is ``payoff_scale[0] + payoff_scale[1] * x`` times what it would be at a
-        scale of one; only an answer that ends the game at once (a fold) may pay the same whatever the size. Regret
-        transfer and the exact best response over an interval rest on this. None: payoffs are not proportional to
-        anything, as where stacks are finite; the rules are then a ``FiniteMenu``.
+        Behind an action of size x every payoff is ``payoff_scale[0] + payoff_scale[1] * x`` times the payoff at a scale
+        of one. Only a reply that ends the game at once (a fold) may have a payoff that does not depend on the size.
+        Regret transfer and the exact best response over an interval rely on this. None means that payoffs are not
+        proportional, for example because stacks are finite. The rules are then a ``FiniteMenu``.
         """
         ...
 
     def sized(self, public: Public, size: float) -> Public:
-        """The public state after the action of this size."""
+        """Return the public state after the action of this size."""
         ...
 
     def word(self, public: Public) -> str:
-        """What the action with a size is called here: "bet"."""
+        """Return the name of the action with a size at this state, such as "bet"."""
         ...
 
     def street(self, public: Public) -> int:
-        """The number of the betting round, for sizes that are chosen by street."""
+        """Return the number of the betting round, for sizes that are chosen by street."""
         ...
 
 
@@ -62,29 +62,29 @@ class IntervalMenu(ActionMenu, Protocol):
     """Rules with sizes from an interval, whose payoffs are proportional to ``payoff_scale``."""
 
     def interval(self, public: Public) -> tuple[float, float] | None:
-        """The least and the largest legal size here; None where no action has a size."""
+        """Return the smallest and the largest legal size at this state; None if no action has a size."""
         ...
 
 
 @runtime_checkable
 class FiniteMenu(ActionMenu, Protocol):
-    """Rules with finitely many sizes; what follows a size is whatever the rules say. ``payoff_scale`` is None."""
+    """Rules with finitely many sizes, after which any rules may apply. ``payoff_scale`` is None."""
 
     def candidates(self, public: Public) -> Sequence[float]:
-        """The legal sizes here, positive numbers of six significant digits at most; none where no action has a size."""
+        """Return the legal sizes at this state, positive numbers of at most six significant digits; may be empty."""
         ...
 
     def unit(self, public: Public) -> float:
-        """The size that action translation counts as one: in poker, the pot after a call."""
+        """Return the unit of sizes for action translation: in poker, the pot after a call."""
         ...
 
     def default(self, public: Public) -> str:
-        """The action without a size of a player whose abstraction has no decision here: in poker, check or call."""
+        """Return the action of a player whose abstraction has no decision here: in poker, check or call."""
         ...
 
 
 def is_finite(rules: ActionMenu) -> TypeGuard[FiniteMenu]:
-    """Do the rules list the legal sizes? Refused if they say neither which there are nor how payoffs scale."""
+    """Whether the rules list the legal sizes; raise GameError if they have neither these nor ``payoff_scale``."""
     if rules.payoff_scale is not None:
         return False
     missing = [name for name in ("candidates", "unit", "default") if not hasattr(rules, name)]
@@ -97,18 +97,18 @@ def is_finite(rules: ActionMenu) -> TypeGuard[FiniteMenu]:
 
 
 def candidates_of(rules: FiniteMenu, public: Public) -> tuple[float, ...]:
-    """The legal sizes at a state where a player moves, in order."""
-    given = rules.candidates(public)
-    numbers = [number(each) for each in listed(given) or []]
+    """Return the legal sizes at a state where a player moves, in order."""
+    returned = rules.candidates(public)
+    numbers = [number(each) for each in listed(returned) or []]
     sizes = [size for size in numbers if size is not None and 0.0 < size < math.inf and rounded(size) == size]
-    if listed(given) is None or len(set(sizes)) < len(numbers):
+    if listed(returned) is None or len(set(sizes)) < len(numbers):
         law = f"positive numbers of {DIGITS} significant digits at most, all different"
-        refuse(rules.name, "candidates", lambda: f"public state {quoted(public)}", given, law)
+        refuse(rules.name, "candidates", lambda: f"public state {quoted(public)}", returned, law)
     return tuple(sorted(sizes))
 
 
 def interval_of(rules: ActionMenu, public: Public) -> tuple[float, float] | None:
-    """The least and the largest legal size at a state where a player moves; None where no action has a size."""
+    """Return the smallest and the largest legal size at a state where a player moves; None if there are no sizes."""
     if is_finite(rules):
         legal = candidates_of(rules, public)
         return (legal[0], legal[-1]) if legal else None
@@ -116,7 +116,7 @@ def interval_of(rules: ActionMenu, public: Public) -> tuple[float, float] | None
 
 
 class _Seen(NamedTuple):
-    """A public state and, where sizes depend on it, the line that led to it."""
+    """A public state and, if sizes depend on it, the line that led to it."""
 
     public: Public
     line: tuple[str, ...] | None
@@ -124,7 +124,7 @@ class _Seen(NamedTuple):
 
 @dataclass(frozen=True)
 class Menu:
-    """Which sizes are in the abstraction, and where."""
+    """The sizes of an abstraction: one list, lists by street, or lists by line."""
 
     everywhere: tuple[float, ...] | None = None
     by_street: tuple[tuple[float, ...], ...] | None = None
@@ -132,23 +132,23 @@ class Menu:
 
     @staticmethod
     def read(sizes: object, low: float, high: float) -> Menu:
-        """The menu that ``sizes`` describes; refused unless every size lies from ``low`` to ``high``."""
+        """Build the menu for ``sizes``; raise ParameterError unless every size is from ``low`` to ``high``."""
         if isinstance(sizes, Mapping):
             lines = cast(Mapping[Any, Any], sizes)
             if OTHERWISE not in lines:
                 raise ParameterError(
                     f"The 'sizes' parameter by line must have an entry \"{OTHERWISE}\" for all other lines."
                 )
-            return Menu(by_line={str(line): _sizes(given, low, high) for line, given in lines.items()})
+            return Menu(by_line={str(line): _sizes(own_sizes, low, high) for line, own_sizes in lines.items()})
         parts = listed(sizes) or []
         if any(isinstance(part, list | tuple) for part in parts):
-            return Menu(by_street=tuple(_sizes(given, low, high) for given in parts))
+            return Menu(by_street=tuple(_sizes(own_sizes, low, high) for own_sizes in parts))
         return Menu(everywhere=_sizes(sizes, low, high))
 
     def at(self, rules: ActionMenu, public: Public, line: tuple[str, ...] | None) -> tuple[float, ...]:
-        """The sizes in the abstraction in a state that such a line has led to; None: some line that is not named.
+        """Return the sizes of the abstraction at a state after ``line``; None: a line that is not named.
 
-        Where the rules list the legal sizes, one that is not legal here becomes the nearest one that is.
+        If the rules list the legal sizes, an illegal size becomes the nearest legal one.
         """
         sizes = self._named(rules, public, line)
         if not is_finite(rules):
@@ -167,7 +167,7 @@ class Menu:
 
 @dataclass(frozen=True)
 class Abstraction:
-    """The finite game in which only the sizes of ``menu`` may be chosen: dealt rules like any other."""
+    """Dealt rules of the finite game in which only the sizes of ``menu`` may be chosen."""
 
     rules: ActionMenu
     menu: Menu
@@ -178,46 +178,46 @@ class Abstraction:
 
     @property
     def separator(self) -> str:
-        """That of the rules."""
+        """The separator of the rules."""
         return self.rules.separator
 
     def hands(self) -> tuple[Sequence[str], Sequence[str]]:
-        """Those of the rules."""
+        """Return the hands of the rules."""
         return self.rules.hands()
 
     def deal(self) -> Floats:
-        """That of the rules."""
+        """Return the deal of the rules."""
         return self.rules.deal()
 
     def start(self) -> _Seen:
-        """Nothing has been done yet."""
+        """Return the state before any action."""
         return _Seen(self.rules.start(), () if self.menu.by_line is not None else None)
 
     def mover(self, public: _Seen) -> int:
-        """Who moves."""
+        """Return the mover of the rules."""
         return self.rules.mover(public.public)
 
     def actions(self, public: _Seen) -> Sequence[str]:
-        """Actions without a size, then those of the sizes in the abstraction, smallest first."""
+        """Return the actions without a size, then those with the sizes of the abstraction, smallest first."""
         plain = checked_actions(self.name, self.rules.actions(public.public), _place(public))
         return [*plain, *self._offered(public)]
 
     def next(self, public: _Seen, action: str) -> _Seen:
-        """The state after ``action``."""
+        """Return the state after ``action``."""
         size = self._offered(public).get(action)
         state = self.rules.next(public.public, action) if size is None else self.rules.sized(public.public, size)
         return _Seen(state, None if public.line is None else (*public.line, action))
 
     def odds(self, public: _Seen) -> Floats:
-        """Those of the rules."""
+        """Return the odds of the rules."""
         return self.rules.odds(public.public)
 
     def settle(self, public: _Seen) -> Settlement:
-        """As the rules settle."""
+        """Return the settlement of the rules."""
         return self.rules.settle(public.public)
 
     def outcome(self, table: Hashable) -> Floats:
-        """Those of the rules."""
+        """Return the payoff table of the rules."""
         return self.rules.outcome(table)
 
     def _offered(self, public: _Seen) -> dict[str, float]:
@@ -233,18 +233,18 @@ def _place(public: _Seen) -> Place:
 
 
 def sized_label(word: str, size: float) -> str:
-    """``bet0.5``."""
+    """Format the label of an action with a size, such as ``bet0.5``."""
     return f"{word}{size:.{DIGITS}g}"
 
 
 def rounded(size: float) -> float:
-    """The size with as many digits as its label has."""
+    """Round a size to the digits of its label."""
     return float(f"{size:.{DIGITS}g}")
 
 
-def _sizes(given: object, low: float, high: float) -> tuple[float, ...]:
-    """In order and without repeats, each from ``low`` to ``high``."""
-    numbers = listed(given) or []
+def _sizes(sizes: object, low: float, high: float) -> tuple[float, ...]:
+    """Check and sort sizes, each from ``low`` to ``high``, and drop repeats."""
+    numbers = listed(sizes) or []
     legal = [
         rounded(float(number))
         for number in numbers
@@ -252,6 +252,6 @@ def _sizes(given: object, low: float, high: float) -> tuple[float, ...]:
     ]
     if not numbers or len(legal) < len(numbers):
         raise ParameterError(
-            f"The 'sizes' parameter must list one or more numbers from {low:g} to {high:g}, got {quoted(given)}."
+            f"The 'sizes' parameter must list one or more numbers from {low:g} to {high:g}, got {quoted(sizes)}."
         )
     return tuple(sorted(set(legal)))

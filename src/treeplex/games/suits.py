@@ -1,13 +1,14 @@
-"""Suits that can be exchanged: poker in which cards that no strategy needs to tell apart are one.
+"""Suit isomorphism: poker in which cards that no strategy needs to distinguish are merged.
 
-Renaming the suits changes no rule, so boards that differ by names alone are played alike, and so are hands that no
-public card tells apart. On the last board a hand is worth what its strength is worth; so cards of one strength that
-could not be told apart before are played alike, too. Nothing is lost: an equilibrium of the game with such classes,
-played by every card of a class, is one of the whole game. (After Gilpin & Sandholm 2007, "Lossless abstraction of
-imperfect information games"; merges are by these two reasons alone, and not searched for as theirs are.)
+Renaming the suits does not change the rules. So boards that differ only by the names of suits are played alike, and so
+are hands that no public card distinguishes. On the last board the value of a hand depends only on its strength. So
+cards of equal strength that were not distinguished before are also played alike. Nothing is lost: an equilibrium of the
+game with such classes, played by every card of a class, is an equilibrium of the whole game. (After Gilpin & Sandholm
+2007, "Lossless abstraction of imperfect information games"; their merges are searched for, these follow from the two
+reasons above.)
 
-A class is called by the first of its cards, a board by its own: the suits are named in the order in which they
-come up. So every infoset is one of the whole game that stands for those like it.
+A class is named by the first of its cards, and suits of a board are named in the order in which they appear. So every
+infoset is one of the whole game, which represents the equivalent ones.
 """
 
 from __future__ import annotations
@@ -22,20 +23,20 @@ from treeplex.games.dealt import Dealt, DealtGame
 from treeplex.games.poker import Card, Poker, Pot
 
 Board = tuple[int, ...]
-"""Public cards, in the order in which they came."""
+"""Public cards, in the order of the deal."""
 
 
 class HandClass(NamedTuple):
-    """Private cards that are played alike on a board."""
+    """A class of private cards that are played alike on a board."""
 
     cards: tuple[int, ...]
-    before: int  # number of their class on the board without its last card; 0 without a board
-    strength: int  # place among the strengths on the board
+    before: int  # index of their class on the board without its last card; 0 without a board
+    strength: int  # rank among the strengths on the board
 
 
 @dataclass(frozen=True)
 class Suits:
-    """The classes of boards and hands of poker whose suits can be exchanged; boards are those with suits renamed."""
+    """Classes of boards and hands of poker with exchangeable suits; boards have renamed suits."""
 
     rules: Poker
 
@@ -48,11 +49,11 @@ class Suits:
 
     @cached_property
     def suits(self) -> tuple[int, ...]:
-        """Numbers of the suits, in the order in which new ones are named."""
+        """Numbers of the suits, in the order in which renaming uses them."""
         return tuple(sorted({card.suit for card in self.rules.deck}))
 
     def following(self, board: Board) -> list[tuple[int, int]]:
-        """Cards that may come next, and for how many each stands: a new suit is named once for all."""
+        """Return the cards that may come next, and the number that each represents; new suits are merged."""
         deck, seen = self.rules.deck, self._seen(board)
         new = next((suit for suit in self.suits if suit not in seen), None)
         return [
@@ -62,49 +63,49 @@ class Suits:
         ]
 
     def classes(self, board: Board) -> list[HandClass]:
-        """The classes of hands, by strength and then by the first card."""
+        """Return the classes of hands, by strength and then by the first card."""
         return self._known(board)[0]
 
     def class_of(self, board: Board) -> list[int]:
-        """[cards] the class of every card on a board; -1: the card is on it."""
+        """[cards] class of every card on a board; -1 if the card is on it."""
         return self._known(board)[1]
 
     def renamed(self, board: Board) -> tuple[Board, list[int]]:
-        """A board of the whole game with suits named as they come up, and [cards] what each card is called then."""
+        """Rename the suits of a board in order of appearance; return it, and [cards] the new name of each card."""
         deck, seen = self.rules.deck, self._seen(board)
         order = [*seen, *(suit for suit in self.suits if suit not in seen)]
         name = dict(zip(order, self.suits, strict=True))
-        number = {(card.rank, card.suit): place for place, card in enumerate(deck)}
+        number = {(card.rank, card.suit): index for index, card in enumerate(deck)}
         called = [number[card.rank, name[card.suit]] for card in deck]
         return tuple(called[card] for card in board), called
 
     def representative(self, hand: int, board: Board) -> tuple[int, Board]:
-        """The hand and board that stand for these ones of the whole game."""
+        """Return the hand and board that represent these of the whole game."""
         shown, called = self.renamed(board)
         return self.classes(shown)[self.class_of(shown)[called[hand]]].cards[0], shown
 
     def _seen(self, board: Board) -> list[int]:
-        """Suits on the board, in the order in which they came up."""
+        """Return the suits on the board, in order of appearance."""
         return list(dict.fromkeys(self.rules.deck[card].suit for card in board))
 
     @cached_property
     def _classes(self) -> dict[Board, tuple[list[HandClass], list[int]]]:
-        """By the boards that have been asked for."""
+        """Cache of classes by board."""
         return {}
 
     def _known(self, board: Board) -> tuple[list[HandClass], list[int]]:
         if board not in self._classes:
             deck, seen, last = self.rules.deck, self._seen(board), len(board) + 1 == len(self.rules.rounds)
             before = self.class_of(board[:-1]) if board else [0] * len(deck)
-            strength: list[int] = [int(place) for place in self.rules.strengths(board)]
+            strength: list[int] = [int(rank) for rank in self.rules.strengths(board)]
             members: dict[tuple[int, int, int], list[int]] = {}
             for card in self.rules.left(board):
                 suit = deck[card].suit if deck[card].suit in seen else -1
-                told = (strength[card], before[card], 0) if last else (strength[card], deck[card].rank, suit)
-                members.setdefault(told, []).append(card)
-            # Cards of a class were in one class before, because suits that are told apart stay so.
-            found = sorted((key[0], cards) for key, cards in members.items())
-            classes = [HandClass(tuple(cards), before[cards[0]], place) for place, cards in found]
+                signature = (strength[card], before[card], 0) if last else (strength[card], deck[card].rank, suit)
+                members.setdefault(signature, []).append(card)
+            # Cards of a class were in one class before, because suits that are distinguished stay distinguished.
+            by_strength = sorted((key[0], cards) for key, cards in members.items())
+            classes = [HandClass(tuple(cards), before[cards[0]], rank) for rank, cards in by_strength]
             of = [-1] * len(deck)
             for number, kind in enumerate(classes):
                 for card in kind.cards:
@@ -114,52 +115,52 @@ class Suits:
 
 
 class OneLine(Poker):
-    """The public tree of poker along a single board: what all boards have in common; nobody asks it for deals."""
+    """Poker rules for the public tree along a single board, the common part of all boards; deals are not used."""
 
     @staticmethod
     def of(rules: Poker) -> OneLine:
-        """That of these rules."""
+        """Build the rules along a single board from these rules."""
         return OneLine(**{field.name: getattr(rules, field.name) for field in fields(rules)})
 
     def hands(self) -> tuple[Sequence[str], Sequence[str]]:
-        """The classes there are at first."""
+        """Return the classes of hands before any public card."""
         labels = [self.deck[kind.cards[0]].label for kind in Suits(self).classes(())]
         return labels, labels
 
     def actions(self, public: Pot) -> Sequence[str]:
-        """One public card, or the moves."""
+        """Return one public card, or the moves."""
         actions = super().actions(public)
         return actions[:1] if public.status == "dealing" else actions
 
 
 @dataclass(frozen=True)
 class FoldedGame(DealtGame):
-    """Poker as a ``Game`` in which players see classes of cards: every history is one of the whole game."""
+    """Poker as a ``Game`` in which players see classes of cards; every history is one of the whole game."""
 
     rules: Poker
     whole: Poker
-    """The same rules by the name of the game in which all cards are told apart."""
+    """The rules under the name of the whole game, in which all cards are distinguished."""
 
     @cached_property
     def suits(self) -> Suits:
-        """The classes."""
+        """Classes of boards and hands."""
         return Suits(self.rules)
 
     def infoset(self, history: Dealt) -> str:
-        """The mover's class of hands and every public move, by the infoset of the whole game that stands for it."""
+        """Join the mover's class and all public moves, as the infoset of the whole game that represents it."""
         public: Any = history.public
         hand = history.hands[self.mover(history)]
         return self.rules.separator.join(self._label(hand, public.board, history.line))
 
     def representative(self, label: str) -> str:
-        """The infoset here that an infoset of the whole game belongs to.
+        """Return the infoset of this game that an infoset of the whole game belongs to.
 
         >>> from treeplex.games.rhode_island import rhode_island
         >>> rhode_island().representative("Kc check check 7d bet")
         'Kh check check 7s bet'
         """
         hand, *line = label.split(self.rules.separator)
-        number = {card.label: place for place, card in enumerate(self.rules.deck)}
+        number = {card.label: index for index, card in enumerate(self.rules.deck)}
         board = tuple(number[move] for move in line if move in number)
         if hand not in number or number[hand] in board:
             raise GameError(

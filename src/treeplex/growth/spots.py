@@ -26,7 +26,7 @@ from treeplex.engines.boards.tables import HandTables, schedules, sum_blocks
 from treeplex.engines.boards.trees import by_node, decisions_by_line
 from treeplex.games.holdem.betting import CHANCE, DECISION, Action, BettingNode
 from treeplex.games.holdem.cards import HANDS
-from treeplex.games.holdem.grown import Line, way_to, with_size
+from treeplex.games.holdem.grown import Line, path_to, with_size
 from treeplex.games.holdem.translation import Candidates, Real, Translation, rule_of
 from treeplex.growth.check import Balance, Candidate
 from treeplex.growth.discount import AddedRegret, Bounds
@@ -188,7 +188,7 @@ class GrowingSpot:
     def _recover(self, candidate: Candidate, action: Action, staying: Floats, depth: int) -> AddedRegret:
         """Play the recovery game of one size already in the tree, and store its result."""
         game, player, learners = self.game, candidate.player, self.state.learners
-        path = way_to(self.root, candidate.decision)
+        path = path_to(self.root, candidate.decision)
         at = path[-1].actions.index(action)
         iterations = min(self.iteration, MOST_RECOVERY)
         storage, threads = self.solver.storage, self.engine.threads

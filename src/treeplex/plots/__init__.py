@@ -1,1 +1,1 @@
-"""Pictures of runs, game trees, hands and bet sizes."""
+"""Plots of runs, game trees, hands and bet sizes."""

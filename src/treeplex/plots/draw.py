@@ -1,4 +1,4 @@
-"""A small game's tree as a picture: who moves, what can be done, what is known, what is paid."""
+"""Drawing of a small game tree with movers, actions, infosets and payoffs."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from treeplex.plots.plot import drawing
 from treeplex.policies.policy import PolicySource, policy_of
 
 MOST_NODES: Final = 300
-"""Of a tree that is drawn; more cannot be read."""
+"""Largest number of nodes of a tree that is drawn; a larger drawing cannot be read."""
 
 COLOURS: Final = {0: "#1f77b4", 1: "#d9601a", CHANCE: "#888888", TERMINAL: "#ffffff"}
-ROW: Final = 0.22  # inches for a terminal
-COLUMN: Final = 1.7  # inches for a move
+ROW: Final = 0.22  # inches per terminal
+COLUMN: Final = 1.7  # inches per move
 SMALL: Final = 7.0  # points of text
-BEND: Final = 24.0  # points: how much lines between nodes of an infoset are bent
+BEND: Final = 24.0  # points by which lines between nodes of an infoset bend
 
 
 class TreeDrawing(NamedTuple):
-    """Where every node stands: moves go to the right, terminals are rows."""
+    """Position of every node: moves go to the right, terminals are rows."""
 
     x: Floats  # [N] depth
-    y: Floats  # [N] rows from the top; an inner node stands in the middle of its children
+    y: Floats  # [N] rows from the top; an inner node is in the middle of its children
     rows: int
 
 
 def draw_tree(game: CompiledGame, policy: PolicySource | None = None, path: str | Path | None = None) -> Any:
-    """The history tree of a small game, with a policy's probabilities on its branches if there is one; a figure.
+    """Draw the history tree of a small game, with the probabilities of ``policy`` on its branches; return the figure.
 
-    Nodes of one infoset have one label, and a dotted curve joins them.
+    Nodes of an infoset have the same label, and a dotted curve joins them.
     """
     if game.nodes > MOST_NODES:
         raise ParameterError(
@@ -53,7 +53,7 @@ def draw_tree(game: CompiledGame, policy: PolicySource | None = None, path: str 
         axes.set(xlim=(-0.35, at.x.max() + 0.3), ylim=(at.rows - 0.3, -0.7))
         for node in range(1, tree.nodes):
             _branch(axes, game, at, node, _probability(game, node, strategies))
-        drawn: dict[int, int] = {}  # joined infosets by the depth of their first node
+        drawn: dict[int, int] = {}  # number of joined infosets by the depth of their first node
         for player in (0, 1):
             for infoset in range(game.treeplexes[player].infosets):
                 nodes: list[int] = np.flatnonzero((tree.mover == player) & (tree.infoset == infoset)).tolist()
@@ -70,7 +70,7 @@ def draw_tree(game: CompiledGame, policy: PolicySource | None = None, path: str 
 
 
 def layout(game: CompiledGame) -> TreeDrawing:
-    """Terminals are rows, one below the other in the order of the tree."""
+    """Place terminals in rows, in the order of the tree, and every inner node in the middle of its children."""
     tree = game.tree
     x, y = np.zeros(tree.nodes), np.zeros(tree.nodes)
     for node in range(1, tree.nodes):
@@ -85,7 +85,7 @@ def layout(game: CompiledGame) -> TreeDrawing:
 
 
 def _probability(game: CompiledGame, node: int, strategies: tuple[Floats, Floats] | None) -> float | None:
-    """Of the move that leads to a node, if it is known."""
+    """Probability of the move that leads to a node, if it is known."""
     tree, parent = game.tree, int(game.tree.parent[node])
     mover = int(tree.mover[parent])
     if mover == CHANCE:
@@ -113,7 +113,7 @@ def _branch(axes: Any, game: CompiledGame, at: TreeDrawing, node: int, probabili
 
 
 def _join(axes: Any, at: TreeDrawing, nodes: list[int], colour: str, bend: float) -> None:
-    """Dotted lines between the nodes of an infoset, each infoset's bent by as many points, so that they stay apart."""
+    """Draw dotted lines between the nodes of an infoset, bent by ``bend`` points so that infosets do not overlap."""
     line = {"arrowstyle": "-", "color": colour, "linestyle": (0, (1, 2)), "linewidth": 0.9, "shrinkA": 0, "shrinkB": 0}
     for one, two in pairwise(nodes):
         long = 72 * ROW * max(abs(float(at.y[two] - at.y[one])), 1.0)

@@ -1,4 +1,4 @@
-"""A figure that a notebook shows, whether or not Matplotlib was told about notebooks."""
+"""A figure that a notebook shows without any configuration of Matplotlib."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from matplotlib.figure import Figure
 
 
 class Picture(Figure):
-    """A Matplotlib figure that shows itself."""
+    """A Matplotlib figure that notebooks display."""
 
     def png(self, dpi: int = 100) -> bytes:
-        """As the bytes of a PNG."""
+        """Return the figure as the bytes of a PNG."""
         out = BytesIO()
         figure: Any = self
         figure.savefig(out, format="png", dpi=dpi)
         return out.getvalue()
 
     def _repr_png_(self) -> bytes:
-        """What a notebook shows."""
+        """Return the PNG that a notebook shows."""
         return self.png()

@@ -19,7 +19,10 @@ AXES = {"iteration": "iterations", "nodes_touched": "nodes touched", "seconds": 
 def drawing(
     path: str | Path | None, size: tuple[float, float], title: str, *grid: int, **shared: Any
 ) -> Generator[Any]:
-    """Panels to draw into, row by row, each with a grid and no box; saved as a PNG. Arguments as of ``subplots``."""
+    """Provide panels to draw into, row by row, and save the figure as a PNG if ``path`` is not None.
+
+    ``grid`` and ``shared`` are arguments of ``subplots``.
+    """
     from treeplex.plots.picture import Picture  # noqa: PLC0415 - a quarter of a second that only plots need
 
     figure: Any = Picture(figsize=size, layout="constrained")
@@ -39,7 +42,7 @@ def drawing(
 
 
 def _label_few(axis: Any) -> None:
-    """Powers of ten on a logarithmic axis, and 2 and 5 times them if it is shorter than two; more would overlap."""
+    """Label powers of ten on a logarithmic axis, and 2 and 5 times them if it is shorter than two decades."""
     from matplotlib.ticker import LogFormatterSciNotation, LogLocator, MaxNLocator, NullFormatter  # noqa: PLC0415 - as above
 
     if type(axis.get_major_locator()) is not LogLocator:
@@ -54,7 +57,7 @@ def _label_few(axis: Any) -> None:
 def plot_convergence(
     logs: Mapping[str, Table], title: str, path: str | Path | None = None, against: Sequence[str] = tuple(AXES)
 ) -> Any:
-    """One line per log, both axes logarithmic, as a PNG if there is a path; returns the figure.
+    """Plot one line per log with logarithmic axes, write a PNG if ``path`` is not None, and return the figure.
 
     ``against``: columns of the log, one panel each. Default: all three of ``AXES``.
     """
@@ -64,7 +67,7 @@ def plot_convergence(
             for name, log in logs.items():
                 nash_conv = numbers(log, "nash_conv")
                 x = np.maximum(numbers(log, column), 1e-6)
-                shown = nash_conv > 0.0  # an exact zero has no place on a logarithmic axis
+                shown = nash_conv > 0.0  # an exact zero cannot be shown on a logarithmic axis
                 style = {"marker": "."} if shown.sum() < 30 else {}
                 axes.plot(x[shown], nash_conv[shown], label=name.replace("$", r"\$"), linewidth=1.6, **style)
             axes.set_xlabel(AXES[column])
@@ -76,26 +79,26 @@ def plot_convergence(
     return panels[0].figure
 
 
-SHOWN = 10  # of many algorithms, those that have a colour and a name
+SHOWN = 10  # number of algorithms with a colour and a name
 
 
 def plot_bands(
     logs: Mapping[str, Sequence[Table]], title: str, path: str | Path | None = None, targets: Sequence[float] = ()
 ) -> Any:
-    """As ``plot_convergence`` for many algorithms, the best first, each with one log or with those of several seeds.
+    """Plot the convergence of many algorithms, the best first, each with one log or with logs of several seeds.
 
-    The first ``SHOWN`` have a colour, the others are grey. Of several seeds: the median, and a band of the quartiles.
+    The first ``SHOWN`` have a colour, the others are grey. Several seeds become the median and a band of the quartiles.
     """
     with drawing(path, (15, 5.2), title, 1, len(AXES), sharey=True) as panels:
         for axes, (column, label) in zip(panels, AXES.items(), strict=True):
-            for place, (name, own) in reversed(list(enumerate(logs.items()))):
+            for rank, (name, own) in reversed(list(enumerate(logs.items()))):
                 x, low, middle, high = _quartiles(own, column)
-                colour = f"C{place}" if place < SHOWN else "#cccccc"
-                style = {"color": colour, "linewidth": 1.6 if place < SHOWN else 0.8}
+                colour = f"C{rank}" if rank < SHOWN else "#cccccc"
+                style = {"color": colour, "linewidth": 1.6 if rank < SHOWN else 0.8}
                 style |= {"marker": "."} if len(x) < 2 else {}
-                named = {"label": name.replace("$", r"\$")} if place < SHOWN else {}
+                named = {"label": name.replace("$", r"\$")} if rank < SHOWN else {}
                 axes.plot(x, middle, **style, **named)
-                if len(own) > 1 and place < SHOWN:
+                if len(own) > 1 and rank < SHOWN:
                     axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
             for target in targets:
                 axes.axhline(target, color="#999999", linewidth=0.8, linestyle=":")
@@ -110,7 +113,7 @@ def plot_bands(
 
 
 def _quartiles(logs: Sequence[Table], column: str) -> tuple[Any, Any, Any, Any]:
-    """Where anything was measured up to the shortest run's end; quartiles and median there of the last measurement."""
+    """Measured positions up to the end of the shortest run, and quartiles and median of the last measurements there."""
     curves: list[tuple[Any, Any]] = []
     for log in logs:
         nash_conv, x = numbers(log, "nash_conv"), np.maximum(numbers(log, column), 1e-6)
@@ -120,7 +123,7 @@ def _quartiles(logs: Sequence[Table], column: str) -> tuple[Any, Any, Any, Any]:
     if not curves:
         return np.empty(0), np.empty(0), np.empty(0), np.empty(0)
     begin, end = max(x[0] for x, _ in curves), min(x[-1] for x, _ in curves)
-    places = np.unique(np.concatenate([x for x, _ in curves]))
-    places = places[(places >= begin) & (places <= end)] if begin <= end else np.array([begin])
-    known = np.array([y[np.maximum(np.searchsorted(x, places, side="right") - 1, 0)] for x, y in curves])
-    return places, *np.quantile(known, (0.25, 0.5, 0.75), axis=0)
+    positions = np.unique(np.concatenate([x for x, _ in curves]))
+    positions = positions[(positions >= begin) & (positions <= end)] if begin <= end else np.array([begin])
+    known = np.array([y[np.maximum(np.searchsorted(x, positions, side="right") - 1, 0)] for x, y in curves])
+    return positions, *np.quantile(known, (0.25, 0.5, 0.75), axis=0)

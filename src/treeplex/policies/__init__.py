@@ -1,1 +1,1 @@
-"""The policy type, its files, merging, and policies of OpenSpiel."""
+"""Policies: the type, its files, merging, and conversion from and to OpenSpiel."""

@@ -1,4 +1,4 @@
-"""Infosets as users name them, and strategies as they write them down."""
+"""Keys by which users name infosets, and strategies that they write as dictionaries."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from treeplex.compile.game import CompiledGame
 from treeplex.errors import ParameterError, quoted, real
 
 Key = str | tuple[int, str]
-"""An infoset: its label, with the player where both have one of that label."""
+"""An infoset: its label or, if both players have one of that label, player and label."""
 
 
 def owner_of(key: object, game: CompiledGame | None) -> tuple[int, str]:
-    """Player and label; whose label it is, the game says."""
+    """Return player and label of a key; the game determines the player of a label without one."""
     player, label = key_of(key)
     if player is not None:
         return player, label
@@ -29,10 +29,10 @@ def owner_of(key: object, game: CompiledGame | None) -> tuple[int, str]:
 
 
 def numbers_of(label: str, actions: object) -> dict[str, float]:
-    """Action -> probability, as a dictionary of the user's has it."""
+    """Check and return a user's strategy at one infoset, from action to probability."""
     came = quoted(actions)
-    given = cast(Mapping[Any, Any], actions) if isinstance(actions, Mapping) else dict[Any, Any]()
-    numbers = {action: real(probability) for action, probability in given.items()}
+    probabilities = cast(Mapping[Any, Any], actions) if isinstance(actions, Mapping) else dict[Any, Any]()
+    numbers = {action: real(probability) for action, probability in probabilities.items()}
     if not numbers or not all(isinstance(action, str) for action in numbers) or None in numbers.values():
         raise ParameterError(
             f"The strategy of infoset {quoted(label)} must be a dict from actions to probabilities, got {came}."
@@ -41,7 +41,7 @@ def numbers_of(label: str, actions: object) -> dict[str, float]:
 
 
 def key_of(key: object) -> tuple[int | None, str]:
-    """Player (None: either) and label that a key asks for."""
+    """Split a key into player (None: either) and label."""
     match key:
         case str():
             return None, key
@@ -51,5 +51,6 @@ def key_of(key: object) -> tuple[int | None, str]:
             return 1, label
         case _:
             raise ParameterError(
-                f"A policy is asked for an infoset as policy['label'] or policy[player, 'label'], got {quoted(key)}."
+                f"The key of a policy must be an infoset, policy['label'] or policy[player, 'label'], got"
+                f" {quoted(key)}."
             )

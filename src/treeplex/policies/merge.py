@@ -1,4 +1,4 @@
-"""Several policies made into one: each player draws one of them before the game and keeps to it."""
+"""Merging of policies: each player draws one of them before the game and follows it."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ from treeplex.policies.policy import Policy, PolicySource, policy_of
 
 
 def merge(game: CompiledGame, policies: Sequence[PolicySource], shares: Sequence[float] | None = None) -> Policy:
-    """The average by reach: x(s) = sum_k share_k x_k(s), where x_k(s) is how likely policy k plays the sequence s.
+    """Average policies by reach: x(s) = sum_k share_k x_k(s), where x_k(s) is policy k's probability of sequence s.
 
-    By Kuhn's theorem that is as good as drawing policy k with probability share_k before the game. So a best response
-    earns at most the mean of what best responses to the policies earn, and often less, because their errors differ.
-    ``shares``: equal ones if left out. Where no policy ever gets, their mean strategy is played.
+    By Kuhn's theorem this is equivalent to drawing policy k with probability share_k before the game. So the value of a
+    best response is at most the mean value of the best responses to the policies, and often less, because their errors
+    differ.
+    ``shares``: equal by default. At infosets that no policy reaches, the mean of their strategies is played.
     """
-    given: list[Any] = list(shares) if shares is not None else [1.0] * len(policies)
+    listed: list[Any] = list(shares) if shares is not None else [1.0] * len(policies)
     if not policies:
         raise ParameterError("The 'policies' parameter must hold at least one policy, got none.")
-    if len(given) != len(policies) or not all((real(share) or 0.0) > 0.0 for share in given):
+    if len(listed) != len(policies) or not all((real(share) or 0.0) > 0.0 for share in listed):
         raise ParameterError(
             f"The 'shares' parameter must hold a positive number for each of {len(policies)} policies, got"
-            f" {quoted(given)}."
+            f" {quoted(listed)}."
         )
-    share = np.array(given, dtype=np.float64)
+    share = np.array(listed, dtype=np.float64)
     share /= share.sum()
     aligned = [policy_of(policy, game).aligned(game) for policy in policies]
     merged: list[Any] = []

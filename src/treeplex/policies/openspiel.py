@@ -1,4 +1,4 @@
-"""Policies for OpenSpiel's games, also of games that go by other labels there: both trees are walked together."""
+"""Conversion of policies to OpenSpiel, also for games with other labels there: both trees are walked together."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from treeplex.games.openspiel import PREFIX, OpenSpielGame, to_tabular
 from treeplex.games.protocol import CHANCE, TERMINAL, Game
 
 Lookup = Callable[[int, str], Mapping[str, float]]
-"""What a policy plays: from player and infoset to probabilities by action."""
+"""A policy as a function from player and infoset to probabilities by action."""
 
 
 def to_openspiel(name: str, lookup: Lookup, game: Any = None) -> Any:
-    """The ``TabularPolicy`` of ``game`` that plays like the policy of the game ``name``."""
+    """Return the ``TabularPolicy`` of ``game`` that plays like the policy of the game ``name``."""
     if game is None:
         game = name if name.startswith(PREFIX) else OPENSPIEL.get(name)
         if game is None:
             raise ParameterError(
-                f"Say for which game of OpenSpiel: to_openspiel(game); a policy of {quoted(name)} does not tell."
+                f"Pass the game of OpenSpiel: to_openspiel(game). The game {quoted(name)} of this policy does not"
+                " determine it."
             )
     theirs = OpenSpielGame(game)
     try:
@@ -34,7 +35,7 @@ def to_openspiel(name: str, lookup: Lookup, game: Any = None) -> Any:
 
 
 def _rules(name: str) -> Game | None:
-    """The rules of a game of the catalog; None for any other."""
+    """Return the rules of a game in the catalog; None for any other."""
     if name.startswith(PREFIX) or name.lower().endswith(".efg"):
         return None
     try:
@@ -44,7 +45,7 @@ def _rules(name: str) -> Game | None:
 
 
 def _translated(ours: Game, name: str, theirs: OpenSpielGame, lookup: Lookup) -> Lookup:
-    """The policy by OpenSpiel's labels; refused unless both trees have the same moves, chances and payoffs."""
+    """Translate a policy to OpenSpiel's labels; raise ParameterError unless moves, chances and payoffs are equal."""
     known: dict[tuple[int, str], dict[str, float]] = {}
     stack: list[tuple[Any, Any]] = [(ours.root(), theirs.root())]
     while stack:

@@ -1,4 +1,4 @@
-"""A policy: what both players do at every infoset, by label, immutable, as a table on disk."""
+"""Policies: both players' strategies by infoset label, immutable, and stored as a table on disk."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from treeplex.policies.openspiel import to_openspiel
 from treeplex.policies.strategy import EXACT, TOLERANCE, TYPES, Row, Strategy, gathered, pairs_of
 
 FORMAT = "treeplex-policy-1"
-MOST_SHOWN = 10  # infosets per player in a notebook
+MOST_SHOWN = 10  # number of infosets per player that a notebook shows
 
 
 @dataclass(frozen=True, eq=False)
 class Policy:
-    """Both players' strategies. Two policies are equal if they play the same everywhere.
+    """Both players' strategies. Two policies are equal if all their probabilities are.
 
-    ``policy["K check"]`` is a dict from action to probability; ``policy[1, "K check"]`` says which player's, where
-    both have an infoset of that label.
+    ``policy["K check"]`` is a dict from action to probability. If both players have an infoset of that label, add the
+    player: ``policy[1, "K check"]``.
     """
 
     game: str
@@ -42,7 +42,7 @@ class Policy:
 
     @staticmethod
     def of(game: CompiledGame, strategies: tuple[Floats, Floats]) -> Policy:
-        """The policy with these probabilities, in the order of the game's sequences. The arrays are copied."""
+        """Build a policy from probabilities in the order of the game's sequences. The arrays are copied."""
         vocabulary = arrow.texts([*game.actions, ""])
 
         def strategy(player: int) -> Strategy:
@@ -56,7 +56,10 @@ class Policy:
 
     @staticmethod
     def uniform(game: CompiledGame | Any) -> Policy:
-        """Every action of an infoset equally likely; ``game``: compiled, or anything that stands for one."""
+        """Return the policy that plays all actions equally often.
+
+        ``game`` is a compiled game, or anything that stands for one.
+        """
         game = compiled(game)
         first, second = (
             np.concatenate(([1.0], np.repeat(1.0 / treeplex.actions, treeplex.actions))) for treeplex in game.treeplexes
@@ -65,67 +68,68 @@ class Policy:
 
     @staticmethod
     def from_rows(rows: Iterable[Row], game: str = "") -> Policy:
-        """A policy from (player, infoset, action, probability) rows in any order."""
+        """Build a policy from (player, infoset, action, probability) rows in any order."""
         try:
             columns = list(zip(*rows, strict=True)) or [()] * len(TYPES)
             return Policy(game, gathered(arrow.table(dict(zip(TYPES, columns, strict=True)), TYPES)))
         except (ValueError, TypeError, OverflowError, arrow.ArrowError) as error:
-            raise ParameterError(f"The rows are no policy: {_reason(error)}.") from error
+            raise ParameterError(f"The rows are not a policy: {_reason(error)}.") from error
 
     @staticmethod
     def from_dict(strategies: Mapping[Key, Mapping[str, float]], game: Any = "") -> Policy:
-        """A policy from ``{(player, infoset): {action: probability}}``, the opposite of ``dict(policy.items())``.
+        """Build a policy from ``{(player, infoset): {action: probability}}``, the inverse of ``dict(policy.items())``.
 
-        With ``game``, compiled or anything that stands for one, the label of an infoset will do where one player has
-        it, and actions that are left out have probability 0. Without, ``game`` is ``""``.
+        ``game`` is a compiled game or anything that stands for one. With it, a label without the player is sufficient
+        if only one player has it, and actions that are left out have probability 0. Without it, the policy's ``game``
+        is ``""``.
         """
         loaded = compiled(game) if game != "" else None  # pyright: ignore[reportUnnecessaryComparison]
         rows: list[Row] = []
         for key, actions in strategies.items():
             player, label = owner_of(key, loaded)
             chosen = numbers_of(label, actions)
-            place = -1 if loaded is None else loaded.infoset_index[player].get(label, -1)
-            legal = loaded.actions_at(player, place) if loaded is not None and place >= 0 else []
+            index = -1 if loaded is None else loaded.infoset_index[player].get(label, -1)
+            legal = loaded.actions_at(player, index) if loaded is not None and index >= 0 else []
             chosen = {action: chosen.pop(action, 0.0) for action in legal} | chosen
             rows += [(player, label, action, probability) for action, probability in chosen.items()]
         return Policy.from_rows(rows, "" if loaded is None else loaded.name)
 
     @staticmethod
     def from_openspiel(policy: OpenSpielPolicy, game: Any = None) -> Policy:
-        """A policy of OpenSpiel, a table or any other, by OpenSpiel's own labels.
+        """Convert any policy of OpenSpiel, keeping OpenSpiel's labels.
 
-        ``game``: a pyspiel game or its name, needed by policies that do not know theirs.
+        ``game``: a pyspiel game or its name, required if the policy does not store its game.
         """
         own = getattr(policy, "game", None) if game is None else game
         name = own if isinstance(own, str) else "" if own is None else f"openspiel:{str(own).removesuffix('()')}"
         return Policy.from_rows(from_tabular(policy, game), name)
 
     def to_openspiel(self, game: Any = None) -> Any:
-        """A ``TabularPolicy`` for a pyspiel game, or the name of one; left out: the game it was made for.
+        """Convert to a ``TabularPolicy`` of ``game``, a pyspiel game or its name. Default: the policy's own game.
 
-        Policies of ``kuhn``, ``leduc(suits=true)`` and other games that OpenSpiel has under other labels are
-        translated: both trees are walked together.
+        Policies of ``kuhn``, ``leduc(suits=true)`` and other games whose labels differ in OpenSpiel are translated, by
+        walking both trees together.
         """
         return to_openspiel(self.game, lambda player, label: self[player, label], game)
 
     def lifted(self, game: Any = None) -> Policy:
-        """The same policy in the whole game, where this one is of a game by suit isomorphism: every card told apart.
+        """Lift a policy of a game by suit isomorphism to the whole game, in which every card is distinguished.
 
-        ``game``: the game it was made for, compiled or anything that stands for one; left out: found by its name.
+        ``game``: the policy's game, compiled or anything that stands for one. Default: the game of that name.
         """
         own = compiled(self.game if game is None else game)
         if own.lifting is None:
-            raise ParameterError(f"Nothing is to be lifted: {own.name} does not merge hands or boards.")
+            raise ParameterError(f"The policy cannot be lifted, because {own.name} does not merge hands or boards.")
         return Policy.of(*own.lifting.strategies((own, self.aligned(own))))
 
     def replace(self, changes: Mapping[Key, Mapping[str, float]]) -> Policy:
-        """The same policy with other strategies at some infosets; actions that are left out have probability 0.
+        """Return a copy with other strategies at some infosets; actions that are left out have probability 0.
 
-        ``policy.replace({"J check": {"call": 1.0}})``: what if I always call here?
+        Example: ``policy.replace({"J check": {"call": 1.0}})`` always calls there.
         """
         probability = [strategy.probability.copy() for strategy in self.strategies]
         for key, actions in changes.items():
-            player, label = self._found(key)
+            player, label = self._locate(key)
             strategy, chosen = self.strategies[player], numbers_of(label, actions)
             infoset = strategy.index[label]
             legal = list(strategy.at(infoset))
@@ -146,11 +150,11 @@ class Policy:
         return Policy(self.game, (first, second))
 
     def __getitem__(self, key: Key) -> dict[str, float]:
-        player, label = self._found(key)
+        player, label = self._locate(key)
         return self.strategies[player].at(self.strategies[player].index[label])
 
     def get(self, key: Key, default: Any = None) -> Any:
-        """``policy[key]``, or ``default`` where there is no such infoset."""
+        """Return ``policy[key]``, or ``default`` if there is no such infoset."""
         return self[key] if key in self else default  # noqa: SIM401 - this is ``get``
 
     def __contains__(self, key: object) -> bool:
@@ -168,8 +172,8 @@ class Policy:
     def __hash__(self) -> int:
         return hash(tuple(len(strategy.infosets) for strategy in self.strategies))
 
-    def _found(self, key: object) -> tuple[int, str]:
-        """Player and label of an infoset there is."""
+    def _locate(self, key: object) -> tuple[int, str]:
+        """Return player and label of an infoset; raise ParameterError if there is none, or one of each player."""
         player, label = key_of(key)
         owners = [p for p in (0, 1) if player in (None, p) and label in self.strategies[p].index]
         if len(owners) == 1:
@@ -196,23 +200,26 @@ class Policy:
         return f"Policy({self.game or 'unnamed game'}: {counts} infosets)"
 
     def items(self) -> Iterator[tuple[tuple[int, str], dict[str, float]]]:
-        """((player, infoset), {action: probability}) of every infoset."""
+        """Yield ((player, infoset), {action: probability}) for every infoset."""
         for player, strategy in enumerate(self.strategies):
             for i, label in enumerate(arrow.unpacked(strategy.infosets)):
                 yield (player, label), strategy.at(i)
 
     def rows(self) -> Iterator[Row]:
-        """(player, infoset, action, probability), one row per action."""
+        """Yield (player, infoset, action, probability), one row per action."""
         for (player, label), actions in self.items():
             for action, probability in actions.items():
                 yield player, label, action, probability
 
     def aligned(self, game: CompiledGame) -> tuple[Floats, Floats]:
-        """Probabilities in the order of the game's sequences; refused unless the infosets are just the game's."""
+        """Return probabilities in the order of the game's sequences.
+
+        Raises ParameterError unless the policy has exactly the infosets and actions of the game.
+        """
         return _align(self, game, 0), _align(self, game, 1)
 
     def save(self, path: str | Path) -> None:
-        """Write to ``path``: JSON if it ends in .json, Parquet otherwise."""
+        """Write the policy to ``path``: JSON if it ends in .json, otherwise Parquet."""
         path = Path(path)
         if path.suffix != ".json":
             arrow.write_parquet(self.table(), path)
@@ -223,7 +230,7 @@ class Policy:
         replace_text(path, json.dumps({"format": FORMAT, "game": self.game, "players": players}, indent=1))
 
     def table(self) -> arrow.Table:
-        """Columns player, infoset, action, probability: one row per action."""
+        """Return a table with columns player, infoset, action and probability, one row per action."""
         both = self.strategies
         infosets = [arrow.take(s.infosets, np.repeat(np.arange(len(s.infosets)), np.diff(s.first))) for s in both]
         columns = {
@@ -235,7 +242,7 @@ class Policy:
         return arrow.table(columns, TYPES, {"format": FORMAT, "game": self.game})
 
     def to_pandas(self) -> Any:
-        """The same table as a pandas data frame; needs the ``pandas`` extra."""
+        """Return ``table()`` as a pandas data frame; needs the ``pandas`` extra."""
         return arrow.frame(self.table())
 
     def _repr_html_(self) -> str:
@@ -250,9 +257,9 @@ class Policy:
 
     @staticmethod
     def load(path: str | Path, game: CompiledGame | None = None) -> Policy:
-        """Read a policy from Parquet or JSON, whichever the file is.
+        """Read a policy from a Parquet or JSON file; the content decides which it is.
 
-        A file of more rows than ``game`` has actions is refused before it is read.
+        A file with more rows than ``game`` has actions is rejected before it is read.
         """
         if not isinstance(path, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ParameterError(f"A policy must be a Policy, a dict or the path of a file, got {quoted(path)}.")
@@ -267,7 +274,7 @@ class Policy:
             return Policy(arrow.about(table).get("game", ""), gathered(table))
         except FileNotFoundError:
             raise ParameterError(f"There is no policy file {quoted(path)}.") from None
-        except Exception as error:  # whatever may come of reading a file that is no policy
+        except Exception as error:  # a file that is not a policy may cause any error
             reason = _reason(error)
             raise FormatError(
                 f"not a policy of treeplex, in Parquet or JSON ({reason}).", path=quoted(path)[1:-1]
@@ -279,7 +286,7 @@ PolicySource = Policy | str | Path | Mapping[Any, Mapping[str, float]] | OpenSpi
 
 
 def policy_of(source: PolicySource, game: CompiledGame) -> Policy:
-    """The policy for ``game`` that a file, a dictionary or a policy of OpenSpiel holds, or the policy itself."""
+    """Return the policy for ``game`` from a policy, a file, a dictionary or a policy of OpenSpiel."""
     if isinstance(source, Policy):
         return _for(game, source)
     if isinstance(source, Mapping):
@@ -290,18 +297,18 @@ def policy_of(source: PolicySource, game: CompiledGame) -> Policy:
 
 
 def _for(game: CompiledGame, policy: Policy) -> Policy:
-    """The policy; lifted, if it is one by suit isomorphism of what is the whole game here."""
+    """Return the policy, lifted if ``game`` is the whole game and the policy is by suit isomorphism."""
     if policy.game == game.name or game.dealt is None:
         return policy
     try:
         rules = make(policy.game)
     except TreeplexError:
-        return policy  # a game of somebody's own
+        return policy  # a game that is not in the catalog
     return policy.lifted() if isinstance(rules, FoldedGame) and rules.whole.name == game.name else policy
 
 
 def _reason(error: Exception) -> str:
-    """What went wrong, in one line."""
+    """Text of an error, on one line."""
     shown = " ".join(str(error)[:1000].split()).removesuffix(".") or type(error).__name__
     return shown if len(shown) <= 160 else f"{shown[:159]}…"
 
@@ -326,17 +333,17 @@ def _align(policy: Policy, game: CompiledGame, player: int) -> Floats:
         return own.probability
     theirs = set(own.index)
     ours = game.infoset_index[player]
-    for some, place, missing in ((ours, "policy", set(ours) - theirs), (theirs, "game", theirs - set(ours))):
+    for some, absent_from, missing in ((ours, "policy", set(ours) - theirs), (theirs, "game", theirs - set(ours))):
         if missing:
             raise ParameterError(
                 f"The policy is not one for {game.name}: {len(missing)} of {len(some)} infosets of player {player} are"
-                f" not in the {place}, such as {quoted(min(missing))}."
+                f" not in the {absent_from}, such as {quoted(min(missing))}."
             )
-    wanted = Policy.of(game, (np.ones(game.treeplexes[0].sequences), np.ones(game.treeplexes[1].sequences)))
-    target = wanted.strategies[player]
-    place = arrow.found_at(target.infosets, own.infosets)
-    where = arrow.found_at(
-        pairs_of(place, target.first, target.actions), pairs_of(np.arange(len(own.infosets)), own.first, own.actions)
+    uniform_target = Policy.of(game, (np.ones(game.treeplexes[0].sequences), np.ones(game.treeplexes[1].sequences)))
+    target = uniform_target.strategies[player]
+    index = arrow.first_indices(target.infosets, own.infosets)
+    where = arrow.first_indices(
+        pairs_of(index, target.first, target.actions), pairs_of(np.arange(len(own.infosets)), own.first, own.actions)
     )
     if (where < 0).any() or len(own.actions) != len(target.actions):
         raise ParameterError(

@@ -1,4 +1,4 @@
-"""One player's part of a policy, and how rows of a table become one: gathered, checked, made exact."""
+"""One player's strategy in a policy, built from rows of a table that are gathered, checked and normalised."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from treeplex.arrays import Floats, Ints, frozen
 from treeplex.arrow import Indices, Texts
 from treeplex.errors import quoted
 
-TOLERANCE = 1e-6  # how far from one the probabilities of an infoset may add up
-EXACT = 1e-12  # within this they are left as they are
+TOLERANCE = 1e-6  # allowed error in the sum of an infoset's probabilities
+EXACT = 1e-12  # up to this error they are not normalised
 
 TYPES: arrow.Types = {"player": pa.int8(), "infoset": pa.string(), "action": pa.string(), "probability": pa.float64()}
 
@@ -24,7 +24,7 @@ Row = tuple[int, str, str, float]
 
 @dataclass(frozen=True, eq=False)
 class Strategy:
-    """One player's part: infoset ``i`` plays ``actions[k]`` with ``probability[k]`` for k from first[i] to first[i+1].
+    """One player's strategy: infoset ``i`` plays ``actions[k]`` with ``probability[k]``, first[i] <= k < first[i+1].
 
     Entry 0 stands for the empty sequence, as in a treeplex.
     """
@@ -36,16 +36,16 @@ class Strategy:
 
     @cached_property
     def index(self) -> dict[str, int]:
-        """Infosets by label."""
+        """Index of every infoset by its label."""
         return {label: i for i, label in enumerate(arrow.unpacked(self.infosets))}
 
     def at(self, infoset: int) -> dict[str, float]:
-        """Action -> probability."""
+        """Return the probabilities at an infoset by action."""
         own = slice(int(self.first[infoset]), int(self.first[infoset + 1]))
         return dict(zip(arrow.unpacked(self.actions[own]), self.probability[own].tolist(), strict=True))
 
     def same_as(self, other: Strategy) -> bool:
-        """The same probabilities at the same infosets, in whatever order these are."""
+        """Whether both strategies have equal probabilities at the same infosets, in any order."""
         if self.infosets.equals(other.infosets) and self.actions.equals(other.actions):
             return bool(np.array_equal(self.probability, other.probability))
         if len(self.infosets) != len(other.infosets) or set(self.index) != set(other.index):
@@ -54,7 +54,7 @@ class Strategy:
 
 
 def gathered(table: arrow.Table) -> tuple[Strategy, Strategy]:
-    """Both players' strategies, from rows in any order; ValueError if they are none."""
+    """Build both players' strategies from rows in any order; raise ValueError if the rows are not strategies."""
     player = arrow.numbers(table, "player")
     if not np.isin(player, (0, 1)).all():
         raise ValueError("players must be 0 and 1")
@@ -67,13 +67,13 @@ def gathered(table: arrow.Table) -> tuple[Strategy, Strategy]:
     return first, second
 
 
-def _strategy(infoset: Texts, action: Texts, given: Floats, player: int) -> Strategy:
-    """Rows of one player, gathered by infoset in the order of first appearance."""
+def _strategy(infoset: Texts, action: Texts, weights: Floats, player: int) -> Strategy:
+    """Gather the rows of one player by infoset, in the order of first appearance."""
     labels, codes = arrow.grouped(infoset)
     order = np.argsort(codes, kind="stable")
     first = np.concatenate(([1], 1 + np.cumsum(np.bincount(codes, minlength=len(labels))))).astype(np.int32)
     actions = arrow.stacked([arrow.texts([""]), arrow.take(action, order)])
-    probability = np.concatenate(([1.0], given[order]))
+    probability = np.concatenate(([1.0], weights[order]))
     _distributions(labels, first, probability, player)
     pairs, _ = arrow.grouped(pairs_of(np.arange(len(labels)), first, actions))
     if len(pairs) != len(actions) - 1:
@@ -82,7 +82,7 @@ def _strategy(infoset: Texts, action: Texts, given: Floats, player: int) -> Stra
 
 
 def _distributions(labels: Texts, first: Ints, probability: Floats, player: int) -> None:
-    """Refuse what is no probability distribution; make those exact that are off by rounding."""
+    """Raise ValueError unless these are probability distributions, and normalise them, in place, if rounded."""
     if len(labels) == 0:
         return
     totals = np.add.reduceat(probability, first[:-1])
@@ -99,5 +99,5 @@ def _distributions(labels: Texts, first: Ints, probability: Floats, player: int)
 
 
 def pairs_of(infosets: Indices, first: Ints, actions: Texts) -> Texts:
-    """[S - 1] the number of its infoset and the action of every sequence, in one string."""
+    """[S - 1] infoset number and action of every sequence, as one string."""
     return arrow.joined(arrow.numerals(np.repeat(infosets, np.diff(first))), actions[1:], " ")

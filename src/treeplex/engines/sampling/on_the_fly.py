@@ -233,7 +233,7 @@ class OnTheFly:
         game, history = self.game, self.game.root()
         for moves in count():
             if moves % CHECK_EVERY == CHECK_EVERY - 1:
-                self.watch.look(moves, history, DEEPEST // 2)
+                self.watch.check_line(moves, history, DEEPEST // 2)
             mover, history = self.arrive(history)
             if mover == TERMINAL:
                 return self.payoff(history, player)
@@ -303,7 +303,7 @@ class OnTheFly:
         moves, frame = chances, sys._getframe()  # pyright: ignore[reportPrivateUsage]
         while (frame := frame.f_back) is not None:
             moves += frame.f_code.co_name != "<listcomp>"
-        self.watch.look(moves, history, DEEPEST // 2)
+        self.watch.check_line(moves, history, DEEPEST // 2)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-r"""Games in Gambit's ``.efg`` format: read, write, and play by their rules.
+r"""Games in Gambit's ``.efg`` format: reading, writing, and their rules.
 
 >>> text = '''EFG 2 R "Guess" { "Hider" "Guesser" }
 ... p "" 1 1 "hide" { "left" "right" } 0

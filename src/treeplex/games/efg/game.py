@@ -1,4 +1,4 @@
-"""The game an ``.efg`` file describes, as a rule book: a history is the position of a node in the file."""
+"""Rules of the game in an ``.efg`` file; a history is the index of a node in the file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SPECIAL: Final = {NodeKind.CHANCE: CHANCE, NodeKind.TERMINAL: TERMINAL}
 
 
 class _Infoset(NamedTuple):
-    """An infoset as the rule book shows it: names that do not repeat, whatever the file says."""
+    """An infoset with unique labels, also if the file repeats labels."""
 
     label: str
     actions: tuple[str, ...]
@@ -27,15 +27,15 @@ class _Infoset(NamedTuple):
 
 
 def load(path: str | Path) -> EfgGame:
-    """The game in the file at ``path``, called by the name of the file: many titles are "Untitled"."""
+    """Load the game in the file at ``path``, named after the file, because many titles are "Untitled"."""
     return EfgGame(read(path), name=Path(path).stem)
 
 
 class EfgGame:
-    """The rules in a file of any number of players; whether they can be solved is for others to say.
+    """Rules in a file, for any number of players. The compiler checks whether the game can be solved.
 
-    Infosets and actions go by the file's labels. Where one is empty or repeats, its number is added: infoset 3 of
-    a player becomes ``label#3`` or ``3``, and the second action of the same name ``label#2``.
+    Infosets and actions have the file's labels. If a label is empty or repeats, its number is added: infoset 3 of a
+    player becomes ``label#3`` or ``3``, and the second action of the same name ``label#2``.
     """
 
     def __init__(self, file: EfgFile, name: str = "") -> None:
@@ -47,41 +47,41 @@ class EfgGame:
         self._infosets = _infosets(file.nodes)
 
     def root(self) -> int:
-        """The first node."""
+        """Return the root node, 0."""
         return 0
 
     def mover(self, history: int) -> int:
-        """The player from 0, which is player 1 of the file; ``CHANCE`` or ``TERMINAL``."""
+        """Return the player, counted from 0 instead of 1, or ``CHANCE`` or ``TERMINAL``."""
         node = self.file.nodes[history]
         return _SPECIAL.get(node.kind, node.player - 1)
 
     def actions(self, history: int) -> Sequence[str]:
-        """The labels of the actions, made unique."""
+        """Return the labels of the actions, made unique."""
         return self._infoset(history).actions
 
     def probabilities(self, history: int) -> Sequence[float]:
-        """The probabilities of a chance node; rounded decimals are scaled so that they add up to 1."""
+        """Return the probabilities of a chance node; rounded decimals are scaled so that they add up to 1."""
         return self._infoset(history).probabilities
 
     def child(self, history: int, action: str) -> int:
-        """The node that ``action`` leads to."""
+        """Return the node that ``action`` leads to."""
         return self._children[history][self._infoset(history).position[action]]
 
     def infoset(self, history: int) -> str:
-        """The label of the mover's infoset, made unique among the player's."""
+        """Return the label of the mover's infoset, made unique among the player's infosets."""
         return self._infoset(history).label
 
     def payoff(self, history: int) -> Sequence[float]:
-        """What each player has got from the root to this node: the nearest floats to ``exact_payoff``."""
+        """Return the floats nearest to ``exact_payoff``."""
         return tuple(map(float, self._totals[history]))
 
     def exact_payoff(self, history: int) -> tuple[Fraction, ...]:
-        """What each player has got from the root to this node, exactly: payoffs at inner nodes add up."""
+        """Return each player's exact sum of payoffs from the root to this node."""
         return self._totals[history]
 
     @cached_property
     def constant_sum(self) -> Fraction | None:
-        """What the players share in every terminal, exactly; nothing if it differs. 0 is a zero-sum game."""
+        """Exact sum of the payoffs at every terminal, 0 in a zero-sum game; None if it is not constant."""
         nodes = enumerate(self.file.nodes)
         sums = {sum(self._totals[index], Fraction(0)) for index, node in nodes if node.kind is NodeKind.TERMINAL}
         return sums.pop() if len(sums) == 1 else None
@@ -91,7 +91,7 @@ class EfgGame:
         return self._infosets[node.player, node.infoset]
 
     def _summed(self) -> list[tuple[Fraction, ...]]:
-        """For every node the sum of payoffs from the root to it."""
+        """Sums of payoffs from the root to every node."""
         nothing = (Fraction(0),) * self.players
         totals = [self.file.nodes[0].payoffs or nothing] * len(self.file.nodes)
         for parent, children in enumerate(self._children):
@@ -110,7 +110,7 @@ def _plus(total: tuple[Fraction, ...], payoffs: tuple[Fraction, ...]) -> tuple[F
 
 
 def _children(nodes: Sequence[EfgNode]) -> list[tuple[int, ...]]:
-    """The children of every node. Backwards through a depth-first list, they are the last subtrees completed."""
+    """Return the children of every node: going backwards in depth-first order, the last subtrees completed."""
     children: list[tuple[int, ...]] = [()] * len(nodes)
     complete: list[int] = []
     for index in range(len(nodes) - 1, -1, -1):
@@ -125,7 +125,7 @@ def _children(nodes: Sequence[EfgNode]) -> list[tuple[int, ...]]:
 
 
 def _infosets(nodes: Iterable[EfgNode]) -> dict[tuple[int, int], _Infoset]:
-    """Every infoset by player and number, those of chance as player 0."""
+    """Return every infoset by player and number; those of chance have player 0."""
     first: dict[tuple[int, int], EfgNode] = {}
     for node in nodes:
         if node.kind is not NodeKind.TERMINAL:
@@ -143,33 +143,33 @@ def _shown(node: EfgNode, label: str) -> _Infoset:
     return _Infoset(label, actions, {action: position for position, action in enumerate(actions)}, probabilities)
 
 
-def _infoset_labels(given: dict[tuple[int, int], str]) -> dict[tuple[int, int], str]:
-    """A label for every infoset that no other of the player has."""
-    uses = Counter((player, label) for (player, _), label in given.items())
-    taken = {use for use in uses if use[1]}
+def _infoset_labels(labels: dict[tuple[int, int], str]) -> dict[tuple[int, int], str]:
+    """Return a label for every infoset that is unique among the player's infosets."""
+    uses = Counter((player, label) for (player, _), label in labels.items())
+    used = {use for use in uses if use[1]}
     shown: dict[tuple[int, int], str] = {}
-    for (player, number), label in given.items():
+    for (player, number), label in labels.items():
         unique = label
         if not label or uses[player, label] > 1:
             unique = f"{label}#{number}" if label else f"{number}"
-            while (player, unique) in taken:
+            while (player, unique) in used:
                 unique += f"#{number}"
-            taken.add((player, unique))
+            used.add((player, unique))
         shown[player, number] = unique
     return shown
 
 
-def _action_labels(given: tuple[str, ...]) -> tuple[str, ...]:
-    """A label for every action that no other of the infoset has; the first of several equals keeps its own."""
-    taken = set(given)
+def _action_labels(labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Return unique labels of an infoset's actions; the first of several equal ones is not changed."""
+    used = set(labels)
     uses: Counter[str] = Counter()
     shown: list[str] = []
-    for label in given:
+    for label in labels:
         uses[label] += 1
         unique = label
         if not label or uses[label] > 1:
-            while (unique := f"{label}#{uses[label]}") in taken:
+            while (unique := f"{label}#{uses[label]}") in used:
                 uses[label] += 1
-            taken.add(unique)
+            used.add(unique)
         shown.append(unique)
     return tuple(shown)

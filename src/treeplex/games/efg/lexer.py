@@ -1,8 +1,8 @@
-r"""The words of an ``.efg`` file: labels in double quotes, numbers, bare words, braces and commas.
+r"""Lexer of ``.efg`` files, whose words are labels in double quotes, numbers, bare words, braces and commas.
 
-Space separates words and has no other meaning. Inside quotes every character stands for itself, line ends too,
-except that ``\"`` is a quote; a backslash before anything else is just a backslash. The format has no comments:
-the only remark a file can carry is the label after its players, so ``#`` and ``//`` are errors like any other.
+Space only separates words. Inside quotes every character, including line ends, stands for itself, except that ``\"`` is
+a quote. A backslash before anything else is just a backslash. The format has no comments: the only remark in a file is
+the label after its players, so ``#`` and ``//`` are errors.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _WHOLE: Final = re.compile(r"\+?[0-9]{1,18}")
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+/[0-9]+|(?=\.?[0-9])[0-9]*(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?)")
 _LONGEST: Final = 4000
-"""How many characters a number may have, and how large a power of ten: below Python's own limit for integers."""
+"""Largest length of a number, and largest power of ten: below Python's own limit for integers."""
 _SHOWN: Final = 40
-"""How much of a word an error message shows."""
+"""Largest number of characters of a word in an error message."""
 _OUT_OF_RANGE: Final = "is out of range: numbers go up to 1e300 in size and 500 digits in length"
 
 
 class TokenKind(Enum):
-    """The kinds of words; the value is what an error message calls them."""
+    """Kinds of words; the value is their name in error messages."""
 
     LABEL = "a label in double quotes"
     NUMBER = "a number"
@@ -42,21 +42,21 @@ _MARKS: Final = {"{": TokenKind.OPEN, "}": TokenKind.CLOSE, ",": TokenKind.COMMA
 
 
 class Token(NamedTuple):
-    """One word: its text (a label's without quotes and escapes) and where it starts."""
+    """One word: its text (for a label, without quotes and escapes) and its start."""
 
     kind: TokenKind
     text: str
     offset: int
 
     def shown(self) -> str:
-        """The word as an error message shows it."""
+        """Format the word for an error message."""
         if self.kind is TokenKind.LABEL:
             return f"the label {quoted(self.text)}"
         return quoted(self.text) if self.kind in (TokenKind.NUMBER, TokenKind.WORD) else self.kind.value
 
 
 class Lexer:
-    """Walks through a text word by word; ``token`` is the word it stands at."""
+    """Reads a text word by word; ``token`` is the current word."""
 
     def __init__(self, text: str, path: str = "") -> None:
         self._text = text.removeprefix("\ufeff")  # some editors start a file with this mark
@@ -68,13 +68,13 @@ class Lexer:
         self.token = self._scan()
 
     def advance(self) -> Token:
-        """Step to the next word; returns the one stepped over."""
+        """Step to the next word, and return the previous one."""
         passed = self.token
         self.token = self._scan()
         return passed
 
     def take(self, kind: TokenKind, what: str) -> Token:
-        """Step over a word that must be of this kind; ``what`` says in words what it should be."""
+        """Step over a word that must be of this kind; ``what`` describes it for the error message."""
         if self.token.kind is not kind:
             raise self.unexpected(what)
         return self.advance()
@@ -101,11 +101,11 @@ class Lexer:
         return value
 
     def unexpected(self, what: str) -> FormatError:
-        """The error that something else than the present word should stand here."""
+        """Return the error that ``what`` was expected instead of the current word."""
         return self.error(f"expected {what}, found {self.token.shown()}.", self.token.offset)
 
     def error(self, sentence: str, offset: int) -> FormatError:
-        """The error that ``sentence`` tells, with the line and column of ``offset``."""
+        """Return the error with this message, and the line and column of ``offset``."""
         line, start = 1, 0
         for end in _LINE_END.finditer(self._text, 0, offset):
             line, start = line + 1, end.end()
@@ -134,24 +134,24 @@ class Lexer:
 
 
 def quoted(text: str) -> str:
-    """A piece of the file as an error message shows it: in quotes, escaped and not too long."""
+    """Quote a piece of the file for an error message: escaped and shortened."""
     return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "...")
 
 
 def is_decimal(token: Token) -> bool:
-    """Whether a number is written as a decimal, and so may have been rounded by whoever wrote it."""
+    """Whether a number is written as a decimal, and so may have been rounded."""
     return any(mark in token.text for mark in ".eE")
 
 
 def _fraction(text: str) -> Fraction:
-    """The exact value of ``3``, ``.5``, ``-1.5e3`` or ``1/3``; a ``ValueError`` tells what is wrong with the text."""
+    """Return the exact value of ``3``, ``.5``, ``-1.5e3`` or ``1/3``; raise ValueError if the text is not a number."""
     if len(text) > _LONGEST:
         raise ValueError(_OUT_OF_RANGE)
     match = _NUMBER.fullmatch(text)
     if match is None:
         raise ValueError("cannot be read; write an integer, a decimal such as -1.5e3 or a ratio such as 1/3")
     part, power = match.groups("")
-    if abs(int(power or "0") - len(part)) > _LONGEST:  # a hostile power of ten is refused before it is built
+    if abs(int(power or "0") - len(part)) > _LONGEST:  # a hostile power of ten is rejected before it is computed
         raise ValueError(_OUT_OF_RANGE)
     try:
         value = Fraction(text)

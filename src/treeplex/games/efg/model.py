@@ -1,6 +1,6 @@
-"""What an ``.efg`` file says, as data: the title, the players and the nodes of the tree in depth-first order.
+"""Content of an ``.efg`` file: the title, the players and the nodes of the tree in depth-first order.
 
-Numbers are exact fractions, as the format demands: ``0.1`` and ``1/10`` are the same number.
+Numbers are exact fractions, as the format requires: ``0.1`` and ``1/10`` are the same number.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from fractions import Fraction
 from typing import Final
 
 LARGEST: Final = 10**300
-"""No number of a file may exceed this, so that every sum of payoffs still fits a float."""
+"""Largest number in a file, so that every sum of payoffs still fits a float."""
 
 LONGEST: Final = 10**500
-"""Numerator and denominator of every number stay below this, so that exact arithmetic stays cheap."""
+"""Bound of the numerator and denominator of every number, so that exact arithmetic stays cheap."""
 
 
 SUM_BITS: Final = 4096
-"""The longest denominator of a sum: beyond it exact addition of hostile fractions would take forever."""
+"""Largest number of bits of a sum's denominator, beyond which adding hostile fractions exactly takes too long."""
 
 
 class NodeKind(Enum):
-    """What happens at a node; the value is the letter that stands for it in a file."""
+    """Kind of a node; the value is its letter in a file."""
 
     CHANCE = "c"
     PLAYER = "p"
@@ -31,10 +31,10 @@ class NodeKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class EfgNode:
-    """One node with everything said of it, also what the file leaves out because an earlier node has said it.
+    """One node with its complete description, including the parts that a file may omit after an earlier node.
 
-    An infoset is known by its player and number and an outcome by its number: labels are only for people, may be
-    empty and may repeat. Chance moves are numbered on their own, with player 0.
+    Player and number identify an infoset, and its number identifies an outcome. Labels are only for people, may be
+    empty and may repeat. Infosets of chance have their own numbers, with player 0.
     """
 
     kind: NodeKind
@@ -46,12 +46,12 @@ class EfgNode:
     probabilities: tuple[Fraction, ...] = ()  # of the actions, at chance nodes only
     outcome: int = 0  # 0 is the null outcome
     outcome_label: str = ""
-    payoffs: tuple[Fraction, ...] = ()  # what each player gets on reaching this node; empty at the null outcome
+    payoffs: tuple[Fraction, ...] = ()  # each player's payoff on reaching this node; empty at the null outcome
 
 
 @dataclass(frozen=True, slots=True)
 class EfgFile:
-    """The content of one file. ``nodes`` lists each node before its children and these in the order of its actions."""
+    """Content of one file. ``nodes`` has each node before its children, which are in the order of its actions."""
 
     title: str
     players: tuple[str, ...]
@@ -60,6 +60,6 @@ class EfgFile:
 
 
 def fits(value: Fraction) -> bool:
-    """Whether a number is small and simple enough for a file of ours."""
+    """Whether a number is small and simple enough for a file."""
     size, denominator = abs(value.numerator), value.denominator
     return size <= LARGEST * denominator and size < LONGEST and denominator < LONGEST

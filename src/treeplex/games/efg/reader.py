@@ -1,9 +1,9 @@
-"""Reads ``.efg`` files, any number of players, any depth.
+"""Reader of ``.efg`` files with any number of players and any depth.
 
-What the format's manual leaves open is settled as Gambit settles it, but for this: labels may repeat from one
-infoset or node to another; a description may lack its label alone, as older manuals have it; ``1/2`` and ``0.5`` are
-the same payoff when an outcome is described twice; decimal probabilities may miss the sum 1 by a rounding error; and
-words after the end of the tree are an error.
+Where the format's manual leaves a question open, this reader does the same as Gambit, with these exceptions. Labels may
+repeat from one infoset or node to another. A description may omit only its label, as older manuals do. ``1/2`` and
+``0.5`` are the same payoff when an outcome is described twice. The sum of decimal probabilities may differ from 1 by a
+rounding error. Words after the end of the tree are an error.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from treeplex.games.efg.lexer import Lexer, Token, TokenKind, is_decimal, quoted
 from treeplex.games.efg.model import SUM_BITS, EfgFile, EfgNode, NodeKind
 
 ROUNDING: Final = Fraction(1, 10**9)
-"""How far probabilities may miss the sum 1 where some of them are decimals; fractions must hit it."""
+"""Allowed error in the sum of probabilities if some of them are decimals; fractions must add up to exactly 1."""
 
 _Content = TypeVar("_Content")
 _Moves = tuple[tuple[str, ...], tuple[Fraction, ...]]
 """Actions and, at chance, their probabilities."""
 _Described = dict[tuple[int, int], tuple[str, _Content]]
-"""Label and content of infosets or outcomes: what a file says once of each and may leave out afterwards."""
+"""Label and content of infosets or outcomes, which a file must state once and may omit afterwards."""
 
 
 def read(path: str | Path) -> EfgFile:
-    """The content of the file at ``path``."""
+    """Read the file at ``path``."""
     try:
         data = Path(path).read_bytes()
     except OSError as error:
@@ -38,9 +38,9 @@ def read(path: str | Path) -> EfgFile:
 
 
 def parse(source: str | bytes, path: str = "") -> EfgFile:
-    """The content of a file given as text or bytes; ``path`` is what errors call it.
+    """Parse the content of a file, text or bytes; ``path`` names it in errors.
 
-    Bytes are taken as UTF-8 or, where they are not, as Latin-1, in which many old files are written.
+    Bytes are decoded as UTF-8 or, if they are not UTF-8, as Latin-1, which many old files use.
     """
     if isinstance(source, bytes):
         try:
@@ -51,7 +51,7 @@ def parse(source: str | bytes, path: str = "") -> EfgFile:
 
 
 class _Parser:
-    """One reading of one file: what has been described so far, by number."""
+    """Parser of one file, with the infosets and outcomes described so far, by number."""
 
     def __init__(self, lexer: Lexer) -> None:
         self._lexer = lexer
@@ -60,7 +60,7 @@ class _Parser:
         self._outcomes: _Described[tuple[Fraction, ...]] = {}
 
     def file(self) -> EfgFile:
-        """The whole file: header, players, comment, tree."""
+        """Parse the whole file: header, players, comment, tree."""
         lexer = self._lexer
         for what, legal in (("'EFG' at the start", ("EFG",)), ("the version 2", ("2",)), ("'R' or 'D'", ("R", "D"))):
             if lexer.token.kind not in (TokenKind.WORD, TokenKind.NUMBER) or lexer.token.text not in legal:
@@ -111,7 +111,7 @@ class _Parser:
         return player
 
     def _infoset(self, player: int) -> tuple[int, str, _Moves]:
-        """An infoset, of chance if ``player`` is 0: number, label, moves."""
+        """Parse an infoset, of chance if ``player`` is 0: number, label, moves."""
         first = self._lexer.token
         number = self._lexer.take_whole("the number of the infoset")
         name = f"infoset {number} of player {player}" if player else f"chance infoset {number}"
@@ -119,7 +119,7 @@ class _Parser:
         return number, *self._described(self._infosets, (player, number), first, name, "actions", read_moves)
 
     def _outcome(self) -> tuple[int, str, tuple[Fraction, ...]]:
-        """An outcome: number, label, payoffs. Number 0 is the null outcome."""
+        """Parse an outcome: number, label, payoffs. Number 0 is the null outcome."""
         first = self._lexer.token
         number = self._lexer.take_whole("the number of the outcome")
         if number == 0:
@@ -138,7 +138,7 @@ class _Parser:
         what: str,
         read_content: Callable[[str, Token], _Content],
     ) -> tuple[str, _Content]:
-        """The description that may follow the number ``first``: required the first time, the same again later on."""
+        """Parse the description after the number ``first``, which is required once and must not change later."""
         lexer, known = self._lexer, described.get(key)
         label = lexer.take_if(TokenKind.LABEL)
         if known and label and label.text != known[0]:
@@ -153,11 +153,11 @@ class _Parser:
             raise lexer.error(f"{name} is new here; its label and {what} must follow.", first.offset)
         content = read_content(name, opening)
         if known and content != known[1]:
-            raise lexer.error(f"{name} has other {what} here than before.", opening.offset)
+            raise lexer.error(f"{name} has different {what} here than before.", opening.offset)
         return described.setdefault(key, (label.text if label else "", content))
 
     def _labels(self, what: str) -> tuple[str, ...]:
-        """At least one label and the closing brace."""
+        """Parse at least one label and the closing brace."""
         labels = [self._lexer.take(TokenKind.LABEL, what).text]
         while self._lexer.token.kind is not TokenKind.CLOSE:
             labels.append(self._lexer.take(TokenKind.LABEL, f"{what}, or '}}'").text)
@@ -168,7 +168,7 @@ class _Parser:
         return self._labels(f"an action of {name} in double quotes"), ()
 
     def _chances(self, name: str, opening: Token) -> _Moves:
-        """Actions, each with its probability, and the closing brace."""
+        """Parse actions, each with its probability, and the closing brace."""
         lexer = self._lexer
         actions: list[str] = []
         probabilities: list[Fraction] = []
@@ -198,7 +198,7 @@ class _Parser:
             raise self._lexer.error(f"the probabilities of {name} add up to {shown} instead of 1.", opening.offset)
 
     def _payoffs(self, name: str, _opening: Token) -> tuple[Fraction, ...]:
-        """One number per player, a comma after each if you like, and the closing brace."""
+        """Parse one number per player, each with an optional comma, and the closing brace."""
         payoffs: list[Fraction] = []
         for player in range(1, self._players + 1):
             payoffs.append(self._lexer.take_number(f"the payoff of player {player} in {name}"))

@@ -1,6 +1,6 @@
-"""Writes ``.efg`` files: the text that reads back as the same content, one line per node.
+"""Writer of ``.efg`` files, one line per node; reading the text gives the same content.
 
-Every node carries its full description, so that readers who do not know the optional parts can follow.
+Every node has its full description, for readers that do not support the optional parts.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from treeplex.errors import FormatError
 from treeplex.games.efg.lexer import quoted
 from treeplex.games.efg.model import EfgFile, EfgNode, NodeKind, fits
 
-EXACTLY: Final = Context(prec=3000, traps=[Inexact])  # 300 digits before the point, 10 / 3 times 500 behind it
+EXACTLY: Final = Context(prec=3000, traps=[Inexact])  # 300 digits before the decimal point, 10 / 3 times 500 after it
 
 
 def write(file: EfgFile) -> str:
-    """The text of a file with this content; reading it gives the content back, and numbers are exact."""
+    """Return the text of a file with this content; reading it gives the same content, with exact numbers."""
     players = " ".join(map(_label, file.players))
     head = [f"EFG 2 R {_label(file.title)} {{ {players} }}", _label(file.comment), ""]
     return "\n".join([*head, *map(_node, file.nodes), ""])
@@ -39,14 +39,14 @@ def _moves(node: EfgNode) -> str:
     actions = map(_label, node.actions)
     if node.kind is NodeKind.PLAYER:
         return " ".join(actions)
-    # Probabilities that were rounded are marked as such by a decimal point, for readers forgive only decimals.
+    # A decimal point marks rounded probabilities, because readers tolerate rounding errors only in decimals.
     rounded = sum(node.probabilities) != 1
     odds = (text + ".0" if rounded and text.isdigit() else text for text in map(_number, node.probabilities))
     return " ".join(f"{action} {probability}" for action, probability in zip(actions, odds, strict=True))
 
 
 def _number(value: Fraction) -> str:
-    """``3`` or ``-1.25`` where a finite decimal is exact, ``1/3`` elsewhere."""
+    """Format a number as ``3`` or ``-1.25`` if a finite decimal is exact, otherwise as ``1/3``."""
     if not fits(value):
         raise _refusal("a number goes beyond 1e300 in size or 500 digits in length")
     with localcontext(EXACTLY):

@@ -1,1 +1,1 @@
-"""Texas hold'em's rules: cards, ranges, bet sizes, spots, betting trees."""
+"""Rules of Texas hold'em: cards, ranges, bet sizes, spots and betting trees."""

@@ -1,4 +1,4 @@
-"""Sizes that may be bet in the real game, whatever a menu has: what growth chooses from."""
+"""Candidate sizes of the real game, from which growth chooses."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from treeplex.games.holdem.spot import STREETS, Spot, sizes_for
 
 BETS: Final = "20%, 33%, 50%, 75%, 100%, 150%, 200%, a"
 RAISES: Final = "40%, 70%, 100%, 150%, a"
-"""The usual candidates; raises are shares of the pot after the call."""
+"""Default candidates; raises are fractions of the pot after the call."""
 
 START_BETS: Final = "50%, a"
 START_RAISES: Final = "a"
-"""What growth starts with where a spot names no sizes: one size and all-in. Without all-in on the menu, large bets
-would be read as small ones."""
+"""Sizes that growth starts with if a spot names none: one size and all-in. Without all-in on the menu, large bets
+would be translated to small ones."""
 
 ALL: Final = "all"
 
 
 @dataclass(frozen=True)
 class Offered:
-    """Candidates on some streets; on others the game is as the spot has it."""
+    """Candidates on some streets; on the other streets the spot is not changed."""
 
     streets: tuple[int, ...]
     bets: tuple[Size, ...]
     raises: tuple[Size, ...]
 
     def __call__(self, street: int, player: int, raises: bool) -> tuple[Size, ...]:
-        """The candidates of a decision; the same for both players."""
+        """Return the candidates of a decision, which are the same for both players."""
         return () if street not in self.streets else self.raises if raises else self.bets
 
 
 def offered(spot: Spot, bets: str = "", raises: str = "", street: str = "") -> Offered:
-    """Candidates for both players on one street of a spot, by default its first, or on ``"all"``; all-in is one."""
+    """Build the candidates of both players on one street, by default the first, or on ``"all"``; all-in is added."""
     if street not in ("", ALL, *spot.streets):
         legal = ", ".join((*spot.streets, ALL))
         raise ParameterError(f"The 'street' parameter must be one of {legal}, got {quoted(street)}.")
@@ -48,9 +48,10 @@ def offered(spot: Spot, bets: str = "", raises: str = "", street: str = "") -> O
 
 
 def start_of(spot: Spot, by_class: bool = False) -> Spot:
-    """The spot to start growing from: its own menus, or few sizes if it names none; ``by_class``: with board classes.
+    """Return the spot from which growth starts: its own menus, or few sizes if it names none.
 
-    Nothing adds, forces or merges all-ins: what is on a menu is what was put there.
+    ``by_class`` adds board classes. All-ins are neither added, forced nor merged, so menus have only the sizes that
+    were put there.
     """
     none = {"add_allin_threshold": 0.0, "force_allin_threshold": 0.0, "merging_threshold": 0.0}
     if by_class:

@@ -1,4 +1,4 @@
-"""Cards and hands as whole numbers: card 4 * rank + suit, hands of two cards numbered in one fixed order."""
+"""Cards and hands as integers: card 4 * rank + suit, hands of two cards in one fixed order."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ HAND_CARDS: Final[npt.NDArray[np.int64]] = np.stack([_SECOND, _FIRST], axis=1)  
 
 _SIGNS: Final = str.maketrans(
     {**dict.fromkeys("♣♧", "c"), **dict.fromkeys("♦♢", "d"), **dict.fromkeys("♥♡", "h"), **dict.fromkeys("♠♤", "s")}
-    | {"\ufe0e": "", "\ufe0f": ""}  # marks that choose between the text and the picture of a sign
+    | {"\ufe0e": "", "\ufe0f": ""}  # variation selectors, which choose between text and picture
     | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-")
 )
 _BETWEEN: Final = re.compile(r"[\s,;/|-]+")
 
 
 def hand_number(first: int, second: int) -> int:
-    """Where the hand of these two cards stands in ``HAND_CARDS``."""
+    """Index in ``HAND_CARDS`` of the hand of two cards."""
     low, high = min(first, second), max(first, second)
     return low * (2 * CARDS - low - 1) // 2 + high - low - 1
 
 
 def hand_numbers(cards: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """``hand_number`` of many hands [..., 2] at once."""
+    """Compute ``hand_number`` of many hands [..., 2] at once."""
     low, high = cards.min(axis=-1), cards.max(axis=-1)
     return low * (2 * CARDS - low - 1) // 2 + high - low - 1
 
 
 def card_name(card: int) -> str:
-    """Rank and suit.
+    """Return rank and suit of a card as text.
 
     >>> card_name(51)
     'As'
@@ -51,7 +51,7 @@ def card_name(card: int) -> str:
 
 @cache
 def hand_name(hand: int) -> str:
-    """Both cards, the higher one first.
+    """Return both cards as text, the higher one first.
 
     >>> hand_name(hand_number(0, 51))
     'As2c'
@@ -60,7 +60,7 @@ def hand_name(hand: int) -> str:
 
 
 def plain(text: str) -> str:
-    """Suit signs as letters, and every kind of dash as one.
+    """Replace suit signs by letters, and every kind of dash by a hyphen.
 
     >>> plain("K♠–9♥")
     'Ks-9h'
@@ -69,7 +69,7 @@ def plain(text: str) -> str:
 
 
 def parse_card(text: str) -> int:
-    """The number of a card such as ``Ks``, ``K♠``, ``10h``."""
+    """Return the number of a card such as ``Ks``, ``K♠``, ``10h``."""
     card = plain(text).strip().replace("10", "T")
     if len(card) != 2 or card[0].upper() not in RANKS or card[1].lower() not in SUITS:
         raise ParameterError(f"A card is a rank of {RANKS} and a suit of {SUITS}, such as Ks; got {quoted(text)}.")
@@ -77,7 +77,7 @@ def parse_card(text: str) -> int:
 
 
 def parse_board(board: object) -> tuple[int, ...]:
-    """The cards of a board: three, four or five, as text with or without something between them, or as a list.
+    """Parse the three, four or five cards of a board, as a list, or as text with or without separators.
 
     >>> [card_name(card) for card in parse_board("10d9d 6h")]
     ['Td', '9d', '6h']

@@ -1,13 +1,13 @@
-"""Classes of cards to come, as players tell them apart, so that menus may differ by them.
+"""Classes of the next card, by which menus may differ.
 
-A card is, beside the board before it, the first of these that holds:
+The class of a card, given the board before it, is the first of these that applies:
 
-- ``flush``: there are three or more of its suit on the board now;
-- ``pair``: its rank is on the board already;
+- ``flush``: with it the board has three or more cards of its suit;
+- ``pair``: its rank is already on the board;
 - ``over``: it is higher than every card of the board before;
 - ``other``.
 
-Exchanging suits changes no class, so cards that are dealt as one are of one class.
+Exchanging suits does not change classes, so cards that are dealt as one have the same class.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from treeplex.games.holdem.cards import CARDS
 
 CLASSES: Final = ("flush", "pair", "over", "other")
 
-FLUSH: Final = 3  # cards of a suit on the board, from which two more make a flush
+FLUSH: Final = 3  # cards of a suit on the board with which two more make a flush
 
 EVERY_BOARD: Final = -1
-"""The texture of what is the same on all boards."""
+"""Texture of data that are equal on all boards."""
 
 Classes = tuple[str, ...]
-"""Of the cards dealt since the start of a spot, first to last."""
+"""Classes of the cards dealt since the start of a spot, first to last."""
 
 
 def class_of(board: tuple[int, ...], card: int) -> str:
-    """The class of a card that is dealt to a board.
+    """Return the class of a card that is dealt to a board.
 
     >>> from treeplex.games.holdem.cards import parse_board, parse_card
     >>> [class_of(parse_board("Ks 9h 6d 2h"), parse_card(card)) for card in ("9h", "Kc", "As", "Qc")]
@@ -44,12 +44,12 @@ def class_of(board: tuple[int, ...], card: int) -> str:
 
 
 def classes_of(board: tuple[int, ...], dealt: int) -> Classes:
-    """The classes of the last ``dealt`` cards of a board."""
+    """Return the classes of the last ``dealt`` cards of a board."""
     return tuple(class_of(board[:before], board[before]) for before in range(len(board) - dealt, len(board)))
 
 
 def texture_of(classes: Classes) -> int:
-    """A number for the classes of the cards dealt since the start; those of the boards below it are ``4 n + k``."""
+    """Number of the classes of the cards dealt since the start; the boards below texture n have 4 n + k."""
     number = 0
     for name in classes:
         number = len(CLASSES) * number + CLASSES.index(name)
@@ -57,7 +57,7 @@ def texture_of(classes: Classes) -> int:
 
 
 def whatever_after(texture: int) -> int:
-    """Of what is the same whatever the next card is, once those of a texture have been dealt: another negative number.
+    """Map a texture to the negative number of data that are equal for all next cards; the map is its own inverse.
 
     >>> whatever_after(whatever_after(3))
     3
@@ -67,13 +67,13 @@ def whatever_after(texture: int) -> int:
 
 @lru_cache(maxsize=64)
 def boards_by_class(board: tuple[int, ...], dealt: int) -> Counter[Classes]:
-    """How many boards ``dealt`` cards make of a board, dealt in this order and in all suits, by their classes."""
+    """Count the boards after ``dealt`` more cards, in order of the deal and in all suits, by their classes."""
     cards = (card for card in range(CARDS) if card not in board)
     return Counter(classes_of((*board, *more), dealt) for more in permutations(cards, dealt))
 
 
 @lru_cache(maxsize=64)
 def following(board: tuple[int, ...], before: Classes) -> Classes:
-    """The classes that the next card may be of, on some board with cards of the classes ``before``."""
+    """Return the possible classes of the next card, on any board with cards of the classes ``before``."""
     known = boards_by_class(board, len(before) + 1)
     return tuple(name for name in CLASSES if (*before, name) in known)

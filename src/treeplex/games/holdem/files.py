@@ -1,4 +1,4 @@
-"""What JSON and TOML files hold, or a sentence that says why they cannot be read."""
+"""Reading of JSON and TOML files, with errors that say why a file cannot be read."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from treeplex.files import parse_json
 
 
 def read_file(path: str | Path, what: str) -> Any:
-    """The contents of a file: TOML if its name ends so, else JSON. ``what``: the thing that it should describe."""
+    """Read a file: TOML if its name ends so, otherwise JSON. ``what``: the kind of content, for errors."""
     file = Path(path)
     form, place = ("TOML" if file.suffix.lower() == ".toml" else "JSON"), f"The {what} {quoted(str(file))}"
     return parsed(read_text(path, what, form), form, place)
 
 
 def read_text(path: str | Path, what: str, form: str = "text") -> str:
-    """The text of a file; ``form``: what it is hoped to be."""
+    """Read the text of a file; ``form``: the expected format, for errors."""
     file = Path(path)
     try:
         return file.read_bytes().decode("utf-8-sig")
@@ -28,11 +28,11 @@ def read_text(path: str | Path, what: str, form: str = "text") -> str:
         place = f"The {what} {quoted(str(file))}"
         raise FormatError(f"not {form}: byte {error.start} is not UTF-8.", path=place) from error
     except ValueError as error:
-        raise ParameterError(f"The {what} {quoted(str(file))} cannot be read: that is no name of a file.") from error
+        raise ParameterError(f"The {what} {quoted(str(file))} cannot be read: it is not a valid file name.") from error
 
 
 def parsed(text: str, form: str, place: str) -> Any:
-    """What JSON or TOML says; ``place``: where it stands."""
+    """Parse JSON or TOML; ``place``: its source, for errors."""
     try:
         return tomllib.loads(text) if form == "TOML" else parse_json(text)
     except RecursionError as error:

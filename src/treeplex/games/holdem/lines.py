@@ -1,4 +1,4 @@
-"""Lines of play as people write them, ``check, bet 75%, call, 2c``: where they lead in a betting tree."""
+"""Lines of play as people write them, ``check, bet 75%, call, 2c``, followed in a betting tree."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from treeplex.games.holdem.classes import class_of
 from treeplex.games.holdem.spot import Spot
 from treeplex.games.holdem.words import SINCE, Word, words_of
 
-SHOWN: Final = 6  # actions that a refusal lists
-CLOSE: Final = 0.75  # per cent of the pot that a size may be off: people write 33% for a third
+SHOWN: Final = 6  # number of actions that an error lists
+CLOSE: Final = 0.75  # allowed error of a size in per cent of the pot: people write 33% for a third
 
 
 class LineStep(NamedTuple):
@@ -56,13 +56,13 @@ def require_decision(node: BettingNode) -> None:
 
 
 def action_named(spot: Spot, node: BettingNode, text: str) -> int:
-    """The one action at a node that a text names, in the words of a line."""
+    """Return the only action at a node that a text names, in the notation of lines."""
     words = words_of(text)
     return _choose(spot, node, words[0] if len(words) == 1 else Word(text, "", None, ""), 1)
 
 
 def _choose(spot: Spot, node: BettingNode, word: Word, number: int) -> int:
-    """The action that a word names."""
+    """Return the action that a word names; raise ParameterError if there is none, or more than one."""
     matching = _matching(spot, node, word)
     if len(matching) == 1:
         return matching[0]
@@ -77,20 +77,22 @@ def _choose(spot: Spot, node: BettingNode, word: Word, number: int) -> int:
 
 
 def _matching(spot: Spot, node: BettingNode, word: Word) -> list[int]:
-    """All actions that a word may name."""
+    """Return all actions that a word may name."""
     kinds = [action.kind for action in node.actions]
     if word.verb in ("bet", "raise", "all-in"):
         sized = [k for k, a in enumerate(node.actions) if a.amount and (word.verb != "all-in" or a.kind == "all-in")]
         if word.number is not None:
             return _of_size(spot, node, word, word.number, sized)
-        return [kinds.index(word.verb)] if kinds.count(word.verb) == 1 else sized  # beside all-in, one raise is "raise"
-    if word.text == "c" and "check" in kinds:  # where there is nothing to call, as PioSOLVER writes it
+        return (
+            [kinds.index(word.verb)] if kinds.count(word.verb) == 1 else sized
+        )  # the only raise beside all-in may be called "raise"
+    if word.text == "c" and "check" in kinds:  # without a bet, PioSOLVER writes "c" for a check
         return [kinds.index("check")]
     return [kinds.index(word.verb)] if word.verb in kinds and word.number is None else []
 
 
 def _of_size(spot: Spot, node: BettingNode, word: Word, n: float, sized: list[int]) -> list[int]:
-    """Bets and raises of a size. A bare number is an amount or per cent of the pot, below 10 also a share of it."""
+    """Return bets and raises of a size. A bare number is an amount or per cent of the pot, below 10 also a fraction."""
     chip, actions = spot.chip, node.actions
     since = node.paid + node.to_call - node.faced if word.unit == SINCE else 0.0
     equal = [
@@ -101,14 +103,14 @@ def _of_size(spot: Spot, node: BettingNode, word: Word, n: float, sized: list[in
     if word.unit == "%":
         return [k for k in sized if _is_percent(spot, node, actions[k], n)]
     named = [k for k in equal if actions[k].kind == word.verb]
-    if word.full and named:  # as the program itself writes actions: never ambiguous
+    if word.full and named:  # the program's own notation is never ambiguous
         return named
     shares = (n, 100.0 * n) if n < 10.0 else (n,)
     return [k for k in sized if k in equal or any(_is_percent(spot, node, actions[k], share) for share in shares)]
 
 
 def _is_percent(spot: Spot, node: BettingNode, action: Action, number: float) -> bool:
-    """Return whether an action is ``number`` per cent of the pot, except for rounding to whole chips."""
+    """Whether an action is ``number`` per cent of the pot, up to rounding to whole chips."""
     pot = spot.pot + 2 * (node.paid + node.to_call)
     off = abs(action.amount - node.faced - number * pot / 100.0)
     return off <= spot.chip * 0.500001 or off < CLOSE * pot / 100.0
@@ -120,12 +122,12 @@ def _which(word: Word, number: int) -> str:
 
 
 def percent(spot: Spot, node: BettingNode, action: Action) -> float:
-    """A bet or raise as a percentage of the pot after a call."""
+    """Size of a bet or raise as a percentage of the pot after a call."""
     return 100.0 * (action.amount - node.faced) / (spot.pot + 2 * (node.paid + node.to_call))
 
 
 def name_of(spot: Spot, node: BettingNode, action: Action) -> str:
-    """An action with its share of the pot.
+    """Return an action with its percentage of the pot.
 
     ``bet 330 (33%)``
     """
@@ -134,9 +136,9 @@ def name_of(spot: Spot, node: BettingNode, action: Action) -> str:
 
 def _deal(path: Path, word: Word, number: int) -> Path:
     if word.verb != "card":
-        raise ParameterError(f"{_which(word, number)} is no card. A card is dealt here: name one such as 2c.")
+        raise ParameterError(f"{_which(word, number)} is not a card. A card is dealt here: name one such as 2c.")
     card = parse_card(word.text)
     if card in path.cards:
-        raise ParameterError(f"The card {card_name(card)} lies on the board already.")
+        raise ParameterError(f"The card {card_name(card)} is already on the board.")
     after = below_card(path.node, card_word(class_of(path.cards, card)))
     return path._replace(node=after, cards=(*path.cards, card))

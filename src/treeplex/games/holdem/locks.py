@@ -1,4 +1,4 @@
-"""Locked decisions: as a user describes them, and as probabilities of the 1,326 hands."""
+"""Locked decisions, in the user's notation and as probabilities of the 1,326 hands."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ RIVER: Final = 5  # cards on its board
 
 
 class Lock(NamedTuple):
-    """At the decision ``line`` leads to, hands of a range play fixed probabilities; hands not named stay free.
+    """Fixed probabilities of some hands at the decision that ``line`` leads to; other hands stay free.
 
-    ``strategy``: for each range, or "all", the probability of each action by name; later ranges count where two hold
-    a hand. Suits that suit isomorphism treats as alike must be treated alike by the ranges.
+    ``strategy``: for each range, or "all", the probability of each action by name. If two ranges contain a hand, the
+    later one applies. Ranges must treat suits alike that suit isomorphism treats as alike.
     """
 
     line: str
@@ -45,8 +45,8 @@ def locked_decisions(
 ) -> list[LockedDecision]:
     """Read locks in the betting tree below ``root``.
 
-    ``symmetries``: the changes of suits that leave the spot as it is, where cards to come are dealt in one of several
-    suits that are alike.
+    ``symmetries``: permutations of suits that do not change the spot. Cards to come are dealt in only one of several
+    equivalent suits.
     """
     return [_read(spot, lock, follow(spot, root, lock.line), symmetries) for lock in locks]
 
@@ -65,7 +65,7 @@ def _read(spot: Spot, lock: Lock, path: Path, symmetries: Sequence[tuple[int, ..
 
 
 def _table(spot: Spot, lock: Lock, node: BettingNode) -> Floats:
-    """Probabilities [actions, 1326]; zeros for hands that stay free."""
+    """[actions, 1326] probabilities; zeros for hands that stay free."""
     table = np.zeros((len(node.actions), HANDS))
     for text, plays in lock.strategy.items():
         chosen = parse_range(text, "lock") > 0.0
@@ -82,18 +82,18 @@ def _table(spot: Spot, lock: Lock, node: BettingNode) -> Floats:
 def _check_suits(
     lock: Lock, table: Floats, hands: npt.NDArray[np.bool_], symmetries: Sequence[npt.NDArray[np.int64]]
 ) -> None:
-    """Reject a lock that distinguishes suits of which one is dealt for several."""
+    """Raise ParameterError for a lock that distinguishes equivalent suits, of which only one is dealt."""
     for suits in symmetries:
         moved = hand_numbers(HAND_CARDS // 4 * 4 + suits[HAND_CARDS % 4])
         if not np.array_equal(table[:, hands], table[:, moved[hands]]):
             raise ParameterError(
-                f"The lock at {quoted(lock.line)} tells suits apart that are dealt as one, because board and ranges"
-                " treat them alike: name whole classes such as AKs."
+                f"The lock at {quoted(lock.line)} distinguishes suits that are dealt as one, because board and"
+                " ranges treat them alike: name whole classes such as AKs."
             )
 
 
 def make_locks(records: object) -> tuple[Lock, ...]:
-    """Locks from a list of them, or of records with ``line`` and ``strategy``; each is checked."""
+    """Check a list of locks, or of records with ``line`` and ``strategy``, and return the locks."""
     if not isinstance(records, Sequence) or isinstance(records, str | bytes):
         raise ParameterError(f"Locks are a list of records with 'line' and 'strategy', got {quoted(records)}.")
     return tuple(_lock(record, f"Lock {k}") for k, record in enumerate(cast(Sequence[Any], records), 1))

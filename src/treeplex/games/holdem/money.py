@@ -1,4 +1,4 @@
-"""Amounts of money as whole numbers of chips, exactly: 5.5 in chips of 0.01 is 550, whatever floats make of it."""
+"""Exact conversion of amounts to whole numbers of chips: 5.5 in chips of 0.01 is 550, without errors of floats."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PERCENT: Final = re.compile(r"([0-9]+(?:\.[0-9]*)?) ?%")
 
 
 def real(name: str, value: object, low: float = 0.0, high: float = LARGEST) -> float:
-    """A number from ``low`` to ``high``; whole numbers as int, so that they are told without a point."""
+    """Check a number from ``low`` to ``high``; whole numbers become int, so that they are written without a point."""
     number = as_number(value)
     if number is None or not low <= number <= high:
         raise ParameterError(f"The '{name}' parameter must be a number from {low:g} to {high:g}, got {quoted(value)}.")
@@ -25,18 +25,18 @@ def real(name: str, value: object, low: float = 0.0, high: float = LARGEST) -> f
 
 
 def share(name: str, value: object) -> float:
-    """A number from 0 to 1, or a text such as ``"5%"``."""
-    found = _PERCENT.fullmatch(value.strip()) if isinstance(value, str) else None
-    number = float(found[1]) / 100.0 if found else as_number(value)
+    """Check a number from 0 to 1, or a text such as ``"5%"``, and return it as a float."""
+    percentage = _PERCENT.fullmatch(value.strip()) if isinstance(value, str) else None
+    number = float(percentage[1]) / 100.0 if percentage else as_number(value)
     if number is None or not 0.0 <= number <= 1.0:
-        per_cent = number is not None and not found and 1.0 < number <= 100.0
+        per_cent = number is not None and not percentage and 1.0 < number <= 100.0
         fix = f'; write {number / 100.0:g}, or "{number:g}%"' if number is not None and per_cent else ""
         raise ParameterError(f"The '{name}' parameter must be a number from 0 to 1, got {quoted(value)}{fix}.")
     return float(number)
 
 
 def percent_of_pot(what: str, text: str) -> float:
-    """Per cent of the pot.
+    """Parse a percentage of the pot.
 
     >>> percent_of_pot("option --lose", "0.1%pot")
     0.1
@@ -45,51 +45,51 @@ def percent_of_pot(what: str, text: str) -> float:
     try:
         return float(number)
     except ValueError:
-        raise ParameterError(f"The {what} must be such as 0.1%pot, got {text!r:.80}.") from None
+        raise ParameterError(f"The {what} must be a percentage such as 0.1%pot, got {text!r:.80}.") from None
 
 
 def whole_chips(name: str, amount: float, chip: float, low: int, high: int) -> int:
-    """How many chips ``amount`` is, if that is a whole number from ``low`` to ``high``."""
+    """Convert ``amount`` to chips; raise ParameterError unless it is a whole number from ``low`` to ``high``."""
     chips = exact(amount) / exact(chip)
     if chips.denominator != 1:
         smaller = _decimals(amount)
-        fix = f"; give a smaller chip, such as {told(smaller)}" if smaller >= SMALLEST_CHIP else ""
+        fix = f"; give a smaller chip, such as {format_amount(smaller)}" if smaller >= SMALLEST_CHIP else ""
         raise ParameterError(
-            f"The '{name}' parameter must be a multiple of the chip of {told(chip)}, got {amount!r}{fix}."
+            f"The '{name}' parameter must be a multiple of the chip of {format_amount(chip)}, got {amount!r}{fix}."
         )
     if not low <= chips <= high:
         raise ParameterError(
-            f"The '{name}' parameter must be from {low} to {high:,} chips of {told(chip)}, got {amount!r}."
+            f"The '{name}' parameter must be from {low} to {high:,} chips of {format_amount(chip)}, got {amount!r}."
         )
     return int(chips)
 
 
 def ratio(amount: float, chip: float) -> float:
-    """``amount`` counted in chips, rounded once."""
+    """Convert ``amount`` to chips, rounded once."""
     return float(exact(amount) / exact(chip))
 
 
 def times(chips: int, chip: float) -> float:
-    """The amount that so many chips are, rounded once; an int where it is whole."""
+    """Convert chips to an amount, rounded once; an int if it is whole."""
     amount = chips * exact(chip)
     return int(amount) if amount.denominator == 1 else float(amount)
 
 
-def told(amount: float) -> str:
-    """An amount as people write it.
+def format_amount(amount: float) -> str:
+    """Format an amount as people write it.
 
-    >>> told(5.5), told(330), told(1e-05)
+    >>> format_amount(5.5), format_amount(330), format_amount(1e-05)
     ('5.5', '330', '0.00001')
     """
     return format(Decimal(repr(amount)), "f")
 
 
 def exact(number: float) -> Fraction:
-    """The decimal number that a float was written as."""
+    """Return the decimal number that a float was written as."""
     return Fraction(repr(number))
 
 
 def _decimals(amount: float) -> float:
-    """1, 0.1, 0.01, ...: the largest of which ``amount`` is a multiple."""
+    """Return the largest of 1, 0.1, 0.01, ... of which ``amount`` is a multiple."""
     exponent = Decimal(repr(amount)).normalize().as_tuple().exponent
     return times(1, float(Decimal(10) ** min(int(exponent), 0)))

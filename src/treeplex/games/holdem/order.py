@@ -1,6 +1,6 @@
 """The 169 classes of hands before the flop, best first: by all-in equity against a random hand.
 
-Exact, by ``benchmarks/holdem/hand_order.py``: from AA (85.2 %) to 32o (32.3 %).
+``benchmarks/holdem/hand_order.py`` computes it exactly: from AA (85.2 %) to 32o (32.3 %).
 """
 
 from __future__ import annotations

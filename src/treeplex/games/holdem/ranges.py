@@ -1,4 +1,4 @@
-"""Ranges as people write them, ``22+ A5s-A2s,KQo:0.5,!33``: a weight for each of the 1,326 hands."""
+"""Ranges as people write them, ``22+ A5s-A2s,KQo:0.5,!33``, parsed to weights of the 1,326 hands."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TOKEN: Final = re.compile(r"\[(/?)([^\[\]]*)\]|([^\s,;\[\]]+)|([\[\]])")
 EVERYTHING: Final = frozenset({"random", "any", "all"})
 
 Class = tuple[int, int, str]
-"""Higher rank, lower rank, and ``s`` (suited), ``o`` (offsuit) or nothing (both)."""
+"""Higher rank, lower rank, and ``s`` (suited), ``o`` (offsuit) or an empty text (both)."""
 
 CLASSES: Final = tuple(
     RANKS[high] + RANKS[low] + kind
@@ -34,11 +34,11 @@ CLASSES: Final = tuple(
     for low in reversed(range(high + 1))
     for kind in (("",) if high == low else ("s", "o"))
 )
-"""All 169, aces first."""
+"""All 169 classes, aces first."""
 
 
 def parse_range(text: object, name: str = "range") -> Floats:
-    """Weights [1326] from 0 to 1. Where two parts name the same hand, the later one counts; ``!`` takes hands out.
+    """Parse weights [1326] from 0 to 1. If two parts name a hand, the later one applies; ``!`` removes hands.
 
     >>> int(parse_range("AA,AKs").sum())
     10
@@ -48,7 +48,7 @@ def parse_range(text: object, name: str = "range") -> Floats:
     return _weights(text, name).copy()
 
 
-@lru_cache(maxsize=64)  # a spot asks for its ranges again and again
+@lru_cache(maxsize=64)  # spots parse their ranges repeatedly
 def _weights(text: str, name: str) -> Floats:
     weights = np.zeros(HANDS)
     for part, weight in _parts(text, name):
@@ -59,7 +59,7 @@ def _weights(text: str, name: str) -> Floats:
 
 
 def format_range(weights: Floats) -> str:
-    """The text of a range, which ``parse_range`` reads as the same weights: classes where all hands weigh the same.
+    """Format a range so that ``parse_range`` gives the same weights; classes of equal weights are merged.
 
     >>> format_range(parse_range("QQ+,AhKh:0.5"))
     'AA,AhKh:0.5,KK,QQ'
@@ -77,18 +77,18 @@ def format_range(weights: Floats) -> str:
 
 
 def _parts(text: str, name: str) -> Iterator[tuple[str, float]]:
-    """Every part in lower case without its weight, and the weight. Blanks around ``-``, ``:``, ``@`` do not count."""
+    """Yield every part in lower case without its weight, and the weight; ignore blanks around ``-``, ``:``, ``@``."""
     tidy = " ".join(plain(text).lower().split())
     tidy = re.sub(r" ?([-:@]) ?", r"\1", tidy)
     tidy = re.sub(r" (?=[+%])|(?<=!) ", "", tidy)
     tag: str | None = None
-    for found in _TOKEN.finditer(tidy):
-        ends, number, part, stray = found.groups()
+    for match in _TOKEN.finditer(tidy):
+        ends, number, part, stray = match.groups()
         if stray or (number is not None and (bool(ends) == (tag is None) or (ends and number not in ("", tag)))):
-            raise _brackets(found[0], name)
+            raise _brackets(match[0], name)
         if number is not None:
             tag = None if ends else number
-            _weight("@", number if _TOP.fullmatch(number) else f"{number}%", found[0], name)
+            _weight("@", number if _TOP.fullmatch(number) else f"{number}%", match[0], name)
             continue
         hands, sign, amount = re.fullmatch(r"([^:@]*)([:@]?)(.*)", part).groups()  # pyright: ignore[reportOptionalMemberAccess] - matches anything
         if sign and (tag is not None or hands.startswith("!")):
@@ -103,17 +103,17 @@ def _parts(text: str, name: str) -> Iterator[tuple[str, float]]:
 
 def _brackets(tag: str, name: str) -> ParameterError:
     return ParameterError(
-        f"Brackets in '{name}' enclose hands and their weight in per cent, and are closed again, such as"
-        f" [50]AA,KK[/50]; got {quoted(tag)} alone or in another."
+        f"Brackets in '{name}' must be pairs around hands, with their weight in per cent and without nesting, such as"
+        f" [50]AA,KK[/50]; got {quoted(tag)}."
     )
 
 
 def _weight(sign: str, amount: str, part: str, name: str) -> float:
-    """``:0.5``, ``:50%``, ``@50`` and ``@50%``; ``@0.5`` might be either."""
-    found = _WEIGHT.fullmatch(amount)
-    weight = float(found[1]) if found else -1.0
-    percent = bool(found and (found[2] or sign == "@"))
-    if found and sign == "@" and not found[2] and 0.0 < weight <= 1.0:
+    """Parse a weight, ``:0.5``, ``:50%``, ``@50`` or ``@50%``; ``@0.5`` is ambiguous and rejected."""
+    match = _WEIGHT.fullmatch(amount)
+    weight = float(match[1]) if match else -1.0
+    percent = bool(match and (match[2] or sign == "@"))
+    if match and sign == "@" and not match[2] and 0.0 < weight <= 1.0:
         weight = -1.0
     if not 0.0 <= weight <= (100.0 if percent else 1.0):
         raise ParameterError(
@@ -124,7 +124,7 @@ def _weight(sign: str, amount: str, part: str, name: str) -> float:
 
 
 def _hands(part: str, name: str) -> Iterator[int]:
-    """All hands of one part: a class, two cards, ``x+``, ``x-y``, ``ax``, ``15%``, ``random``."""
+    """Yield all hands of one part: a class, two cards, ``x+``, ``x-y``, ``ax``, ``15%``, ``random``."""
     if part in EVERYTHING:
         yield from range(HANDS)
         return
@@ -144,20 +144,22 @@ def _hands(part: str, name: str) -> Iterator[int]:
 
 
 def _best(percent: float, part: str, name: str) -> Iterator[int]:
-    """Whole classes, best first, until they are at least so many per cent of all hands."""
+    """Yield the hands of whole classes, best first, until they are at least ``percent`` per cent of all hands."""
     if not 0.0 < percent <= 100.0:
-        raise ParameterError(f"A share of all hands in '{name}' must be above 0% and at most 100%, got {quoted(part)}.")
-    taken = 0
+        raise ParameterError(
+            f"A percentage of all hands in '{name}' must be above 0% and at most 100%, got {quoted(part)}."
+        )
+    count = 0
     for best in ORDER:
-        if 100.0 * taken >= percent * HANDS:
+        if 100.0 * count >= percent * HANDS:
             return
         hands = class_hands(RANKS.index(best[0]), RANKS.index(best[1]), best[2:])
-        taken += len(hands)
+        count += len(hands)
         yield from hands
 
 
 def class_hands(high: int, low: int, kind: str) -> list[int]:
-    """The hands of a class such as AKs: 6 for a pair, 4 suited, 12 offsuit, 16 for both."""
+    """Return the hands of a class such as AKs: 6 for a pair, 4 suited, 12 offsuit, 16 for both."""
     suits = [(first, second) for first in range(4) for second in range(4)]
     if high == low:
         suits = [(first, second) for first, second in suits if first > second]
@@ -176,7 +178,7 @@ def _classes(part: str, name: str) -> Iterator[Class]:
     first, dash, last = part.partition("-")
     if dash and (not first or first.endswith("+")):
         raise ParameterError(
-            f"A dash in '{name}' joins two hands; to take hands out write !{last[:8]}, got {quoted(part)}."
+            f"A dash in '{name}' joins two hands; to remove hands write !{last[:8]}, got {quoted(part)}."
         )
     plus = first.endswith("+")
     high, low, kind = _class(first[:-1] if plus else first, part, name)
@@ -191,7 +193,7 @@ def _classes(part: str, name: str) -> Iterator[Class]:
 
 
 def _between(first: Class, last: Class, part: str, name: str) -> Iterator[Class]:
-    """JJ-22, A5s-A2s (same high card), or JTs-65s (same gap)."""
+    """Yield the classes from JJ-22, A5s-A2s (same high card), or JTs-65s (same gap)."""
     (high, low, kind), (high_end, low_end, kind_end) = first, last
     step = -1 if high + low >= high_end + low_end else 1
     if kind == kind_end and (high == low) == (high_end == low_end):
@@ -208,15 +210,15 @@ def _between(first: Class, last: Class, part: str, name: str) -> Iterator[Class]
 
 
 def _class(text: str, part: str, name: str) -> Class:
-    found = _CLASS.fullmatch(text)
-    if found is None:
+    match = _CLASS.fullmatch(text)
+    if match is None:
         raise ParameterError(
             f"'{name}' has parts such as AA, AKs, KQo, T9, Axs, 22+, A5s-A2s, AsKd, 15%, random, QJs:0.5 or !33,"
             f" separated by commas or blanks, got {quoted(part)}."
         )
-    high, low = RANKS.index(found[1].upper()), RANKS.index(found[2].upper())
-    if high == low and found[3]:
+    high, low = RANKS.index(match[1].upper()), RANKS.index(match[2].upper())
+    if high == low and match[3]:
         raise ParameterError(
             f"A pair is neither suited nor offsuit: write {text[:2].upper()} in '{name}', not {quoted(part)}."
         )
-    return max(high, low), min(high, low), found[3]
+    return max(high, low), min(high, low), match[3]

@@ -1,4 +1,4 @@
-"""Spots from files: our own JSON and TOML, and the files of other programs, told apart by their content."""
+"""Reading of spots from JSON and TOML files, and from files of other programs, recognised by their content."""
 
 from __future__ import annotations
 
@@ -14,40 +14,40 @@ from treeplex.games.holdem.spot import Spot, make_spot
 
 
 def read_spot(path: str | Path) -> Spot:
-    """A spot from a file in any format that is known; ``FILE#NAME`` takes one of several in a file.
+    """Read a spot from a file in any known format; ``FILE#NAME`` selects one of several in a file.
 
-    What a file says and a spot cannot hold is told as a warning.
+    Settings in the file that a spot cannot represent cause a warning.
     """
-    found = import_spot(path)
-    if found.told():
-        warnings.warn(f"{Path(str(path)).name}: {'; '.join(found.told())}", FormatNote, stacklevel=3)
-    return make_spot(found.fields, f"The spot in {quoted(str(path))}")
+    source = import_spot(path)
+    if source.all_notes():
+        warnings.warn(f"{Path(str(path)).name}: {'; '.join(source.all_notes())}", FormatNote, stacklevel=3)
+    return make_spot(source.fields, f"The spot in {quoted(str(path))}")
 
 
 def import_spot(path: str | Path, form: str | None = None, what: str = "spot") -> Imported:
-    """What a file holds, and what it says beside; ``form``: its format, if it is not to be seen from the content."""
+    """Read a file, with notes about other settings; ``form``: its format, if the content does not determine it."""
     name = str(path).partition("#")[0]
     return imported(read_text(name, what, "TOML" if name.lower().endswith(".toml") else "JSON"), path, form, what)
 
 
 def imported(text: str, path: str | Path, form: str | None = None, what: str = "spot") -> Imported:
-    """What the text of a file holds; ``path``: the name of the file, and which part of it."""
+    """Parse the text of a file; ``path``: the name of the file and of the part to select."""
     name, _, part = str(path).partition("#")
     form = form or detect(text, name)
     if form == OURS:
         toml = name.lower().endswith(".toml")
         return Imported(_fields(parsed(text, "TOML" if toml else "JSON", f"The {what} {quoted(name)}"), name, part))
     try:
-        found = read(text, form, part)
+        content = read(text, form, part)
     except FormatError as error:
         raise FormatError(str(error), path=quoted(name)) from error
-    if found.ranges is not None and what == "spot":
+    if content.ranges is not None and what == "spot":
         raise ParameterError(f"{quoted(name)} holds a range, not a spot: give it as --oop or --ip, or as a field.")
-    return found
+    return content
 
 
 def _fields(fields: object, name: str, part: str) -> Any:
-    """The fields of a spot in a file of ours, as they stand there."""
+    """Return the fields of a spot in treeplex's own format, unchecked."""
     if not isinstance(fields, dict):
         raise FormatError("a spot must be a JSON or TOML object.", path=quoted(name))
     table = cast(dict[str, Any], fields)

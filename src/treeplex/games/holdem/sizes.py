@@ -1,4 +1,4 @@
-"""Bet sizes: ``33%`` of the pot, ``2.5x`` the bet before, ``e`` geometric, ``120c`` chips, ``a`` all-in, ``min``."""
+"""Bet sizes: ``33%`` of the pot, ``2.5x`` the previous bet, ``e`` geometric, ``120c`` chips, ``a`` all-in, ``min``."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ GEOMETRIC: Final = "e"
 CHIPS: Final = "c"
 ALL_IN: Final = "a"
 MINIMUM: Final = "min"
-EVERY: Final = "every"  # whole chip amount that is legal; a candidate, never on a menu
+EVERY: Final = "every"  # every legal amount of whole chips; a candidate, never on a menu
 
-MOST_CANDIDATES: Final = 1000  # in a range
+MOST_CANDIDATES: Final = 1000  # largest number of sizes in a range
 
-PERCENT_FROM: Final = 10.0  # a bare number below may be a share (0.33), a multiple (2.5) or per cent
+PERCENT_FROM: Final = 10.0  # a smaller bare number may be a fraction (0.33), a multiple (2.5) or per cent
 
 _NUMBER: Final = r"[0-9]+(?:\.[0-9]+)?"
 _FORMS: Final = re.compile(
@@ -33,15 +33,15 @@ _ONE_OR_TWO: Final = re.compile(rf"(?<![0-9.])(?:{_NUMBER}%|[0-9]+/[0-9]+) pot\b
 
 @dataclass(frozen=True)
 class Size:
-    """One size. ``amount``: a share of the pot, a multiple, chips, or streets left (0: those that are left)."""
+    """One size. ``amount``: fraction of the pot, multiple, chips, or number of streets (0: all remaining ones)."""
 
     kind: str
     amount: float = 0.0
-    most: float = float("inf")  # of a geometric size, as a share of the pot
+    most: float = float("inf")  # largest geometric size, as a fraction of the pot
 
 
 def parse_sizes(text: object, name: str, *, raises: bool) -> tuple[Size, ...]:
-    """Sizes separated by commas or blanks.
+    """Parse sizes separated by commas or blanks.
 
     >>> parse_sizes("50%, a", "bet", raises=False)
     (Size(kind='%', amount=0.5, most=inf), Size(kind='a', amount=0.0, most=inf))
@@ -51,14 +51,14 @@ def parse_sizes(text: object, name: str, *, raises: bool) -> tuple[Size, ...]:
     return _parsed(text, name, raises)
 
 
-@lru_cache(maxsize=256)  # every decision of a tree asks for them
+@lru_cache(maxsize=256)  # every decision of a tree parses them
 def _parsed(text: str, name: str, raises: bool) -> tuple[Size, ...]:
     tidy = " ".join(plain(text).lower().split())
-    found = _ONE_OR_TWO.search(tidy)
-    if found is not None:
-        one, two = found[0].replace(" ", ""), found[0].replace(" ", ", ")
+    ambiguous = _ONE_OR_TWO.search(tidy)
+    if ambiguous is not None:
+        one, two = ambiguous[0].replace(" ", ""), ambiguous[0].replace(" ", ", ")
         raise ParameterError(
-            f"The '{name}' sizes hold {quoted(found[0])}: write {one!r} for one size, {two!r} for two."
+            f"The '{name}' sizes hold {quoted(ambiguous[0])}: write {one!r} for one size, {two!r} for two."
         )
     tidy = re.sub(r"\ball[ -]in\b", "allin", tidy)
     tidy = re.sub(r" (?=%)|(?<=[0-9]) (?=[xc]\b)", "", tidy)
@@ -66,28 +66,28 @@ def _parsed(text: str, name: str, raises: bool) -> tuple[Size, ...]:
 
 
 def parse_candidates(text: object, name: str, *, raises: bool) -> tuple[Size, ...]:
-    """Sizes to choose from: a list, ranges such as ``20%:200%:20%`` (from, to, in steps of), ``every`` chip amount.
+    """Parse candidates: a list, ranges such as ``20%:200%:20%`` (from, to, step), or ``every`` chip amount.
 
     >>> [text_of(size) for size in parse_candidates("25%:100%:25%, a", "bets", raises=False)]
     ['25%', '50%', '75%', '100%', 'a']
     """
     if not isinstance(text, str):
         raise ParameterError(f"The '{name}' candidates must be text such as \"33%, 75%, a\", got {quoted(text)}.")
-    found: list[Size] = []
+    candidates: list[Size] = []
     for part in re.split(r"[ ,;]+", plain(text).lower().strip()):
         if part == EVERY:
-            found.append(Size(EVERY))
+            candidates.append(Size(EVERY))
         elif ":" in part:
-            found += _range(part, name)
+            candidates += _range(part, name)
         else:
-            found += parse_sizes(part, name, raises=raises)
-    if not found:
-        raise ParameterError(f'The \'{name}\' candidates name no size; write such as "33%, 75%, a" or "every".')
-    return tuple(dict.fromkeys(found))
+            candidates += parse_sizes(part, name, raises=raises)
+    if not candidates:
+        raise ParameterError(f'The \'{name}\' candidates name no size; write for example "33%, 75%, a" or "every".')
+    return tuple(dict.fromkeys(candidates))
 
 
 def _range(part: str, name: str) -> list[Size]:
-    """``20%:200%:20%``, or the same in chips."""
+    """Parse a range such as ``20%:200%:20%`` or ``10c:200c:10c``."""
     ends = [parse_sizes(each, name, raises=False) for each in part.split(":")]
     sizes = [each[0] for each in ends if len(each) == 1]
     kinds = {size.kind for size in sizes}
@@ -106,7 +106,7 @@ def _range(part: str, name: str) -> list[Size]:
 
 
 def text_of(size: Size) -> str:
-    """A size as it is written.
+    """Format a size as it is written.
 
     >>> [text_of(size) for size in parse_sizes("1/3, 2.5x, 3e200%, 120c, min, a", "raise", raises=True)]
     ['33.3333333333%', '2.5x', '3e200%', '120c', 'min', 'a']
@@ -122,13 +122,13 @@ def text_of(size: Size) -> str:
 
 
 def _size(part: str, name: str, raises: bool) -> Size:
-    found = _FORMS.fullmatch(part)
-    if found is None:
+    match = _FORMS.fullmatch(part)
+    if match is None:
         raise ParameterError(
             f"The '{name}' sizes must be of the forms 33% or 1/3 (of the pot), pot, 2.5x (raises), e, 2e or 3e200%"
             f" (geometric), 120c (chips), min or a (all-in), got {quoted(part)}."
         )
-    form = found.groupdict()
+    form = match.groupdict()
     if form["bare"] and float(part) < PERCENT_FROM:
         multiple = f", {part}x for a multiple of the bet" if raises else ""
         raise ParameterError(

@@ -1,4 +1,4 @@
-"""A spot: the board, both ranges, the money and the bets that are allowed. Everything is checked here."""
+"""Spots: the board, both ranges, the money and the legal bets, all checked here."""
 
 from __future__ import annotations
 
@@ -22,39 +22,39 @@ PLAYERS: Final = ("oop", "ip")
 """Player 0 is out of position and acts first on every street; player 1 is in position."""
 
 MOST_CHIPS: Final = 1_000_000_000
-COMMENTS: Final = frozenset({"description", "name", "tree", "postflop_solver"})  # fields of a file that are not ours
+COMMENTS: Final = frozenset({"description", "name", "tree", "postflop_solver"})  # fields of a file that are ignored
 NEEDED: Final = ("board", "pot", "effective_stack", "oop_range", "ip_range")
 KINDS: Final = ("bet", "raise")
 
 DEFAULT_BETS: Final = "33%, 75%, a"
 DEFAULT_RAISES: Final = "60%, a"
-"""What may be bet where nothing says so: a small, a usual and the largest bet, one raise and all-in. These are the
-sizes of the spots that other solvers are compared on; trees of flops still fit into memory."""
+"""Default bets: a small, a usual and the largest one, with one raise and all-in. These are the sizes of the spots in
+comparisons with other solvers, and trees of flops still fit into memory."""
 DEFAULT_MENU: Final = f"bets {DEFAULT_BETS} and raises {DEFAULT_RAISES} on every street"
 
 
-_HELD: Final = (1 << HAND_CARDS).sum(axis=1)  # [1326] a bit for each card of a hand
+_CARD_BITS: Final = (1 << HAND_CARDS).sum(axis=1)  # [1326] a bit for each card of a hand
 
 
 def sizes_for(bet: str, raise_: str) -> dict[str, Any]:
-    """The same sizes on every street and for both players."""
+    """Build equal sizes for every street and both players."""
     return {street: {player: {"bet": bet, "raise": raise_} for player in PLAYERS} for street in STREETS}
 
 
 def default_sizes() -> dict[str, Any]:
-    """The menu of a spot that names no sizes."""
+    """Return the menu of a spot that names no sizes."""
     return sizes_for(DEFAULT_BETS, DEFAULT_RAISES)
 
 
 @dataclass(frozen=True)
 class Spot:
-    """What is to be solved. ``sizes[street][player]`` has the text of ``bet`` and ``raise`` sizes.
+    """A hold'em situation to solve. ``sizes[street][player]`` has the text of ``bet`` and ``raise`` sizes.
 
-    ``line_sizes`` has other sizes for single decisions, whatever the cards are, by the actions that lead there as the
-    program writes them: ``{"check, bet 50": "200c, a"}``. With ``board_classes`` a betting line also tells the class of
-    every card that is dealt on it (``games.holdem.classes``): ``{"check, check, [flush]": "33%"}``.
-    Amounts are multiples of ``chip``. ``dead_money`` (antes, folded blinds) is added to ``pot`` and is then part of it.
-    Without ``rake_cap`` the rake has no cap.
+    ``line_sizes`` has other sizes for single decisions, independently of the cards, by the actions that lead there in
+    full: ``{"check, bet 50": "200c, a"}``. With ``board_classes`` a betting line also contains the class of every card
+    that is dealt on it (``games.holdem.classes``): ``{"check, check, [flush]": "33%"}``.
+    Amounts are multiples of ``chip``. ``dead_money`` (antes, folded blinds) is added to ``pot``. Without ``rake_cap``
+    the rake has no cap.
 
     >>> spot = Spot("Ks 9h 6d 3c Jh", 100, 300, "AA,KK", "QQ,AKs", sizes_for("50%", "a"))
     >>> spot.street
@@ -129,11 +129,13 @@ class Spot:
             self._set("rake_cap", float(real("rake_cap", self.rake_cap)))
         if self.rake_cap == 0.0 and self.rake_rate > 0.0:
             raise ParameterError(
-                f"The 'rake_cap' parameter must be above 0 with a rake_rate of {self.rake_rate:g}, got 0, which is no"
-                " rake; leave it out for a rake without a cap, or set rake_rate to 0."
+                f"The 'rake_cap' parameter must be above 0 with a rake_rate of {self.rake_rate:g}, got 0, which means"
+                " no rake; leave it out for a rake without a cap, or set rake_rate to 0."
             )
         if self.rake_cap == 0.0:
-            self._set("rake_cap", None)  # without a rake a cap of 0 says nothing, and caps none that is set later
+            self._set(
+                "rake_cap", None
+            )  # without a rake a cap of 0 means nothing, and must not cap a rake that is set later
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
@@ -154,7 +156,7 @@ class Spot:
         return STREETS[STREETS.index(self.street) :]
 
     def weights(self, player: int) -> Floats:
-        """The range of a player [1326], without the hands that share a card with the board."""
+        """[1326] range of a player, without the hands that share a card with the board."""
         name = f"{PLAYERS[player]}_range"
         weights = parse_range(getattr(self, name), name)
         weights[np.isin(HAND_CARDS, self.cards).any(axis=1)] = 0.0
@@ -166,56 +168,56 @@ class Spot:
         return weights
 
     def bets(self, street: str, player: int) -> tuple[Size, ...]:
-        """First bets of ``player`` on ``street``."""
+        """Return the first bets of ``player`` on ``street``."""
         return self._parsed(self._sizes(street, player, "bet"), f"{street} {PLAYERS[player]} bet", raises=False)
 
     def raises(self, street: str, player: int) -> tuple[Size, ...]:
-        """Raises of ``player`` on ``street``."""
+        """Return the raises of ``player`` on ``street``."""
         return self._parsed(self._sizes(street, player, "raise"), f"{street} {PLAYERS[player]} raise", raises=True)
 
     def donks(self, street: str) -> tuple[Size, ...] | None:
-        """First bets of the player out of position who has just called on the street before; None: as usual."""
+        """Return first bets of the player out of position after calling on the previous street; None: as usual."""
         text = self.donk_sizes.get(street)
         return None if street not in self.donk_sizes else self._parsed(text, f"{street} donk", raises=False)
 
     def at_line(self, line: str, *, raises: bool) -> tuple[Size, ...] | None:
-        """Sizes of the decision that a line leads to, if it has its own."""
+        """Return the sizes of the decision that a line leads to, if it has its own."""
         if line not in self.line_sizes:
             return None
         return self._parsed(self.line_sizes[line], f"line_sizes {quoted(line)}", raises=raises)
 
     @property
     def has_default_sizes(self) -> bool:
-        """Is this the menu of a spot that names no sizes?"""
+        """Whether the menu is that of a spot that names no sizes."""
         return self.sizes == default_sizes()
 
     def rake(self, pot: float) -> float:
-        """What the house takes of a pot."""
+        """Rake that the house takes from a pot."""
         return min(pot * self.rake_rate, math.inf if self.rake_cap is None else self.rake_cap)
 
     def chips(self, amount: float) -> int:
-        """How many chips an amount is: what the game is computed in, so that it does not depend on the unit."""
+        """Convert an amount to chips, in which the game is computed, so that it does not depend on the unit."""
         return int(amount) if self.chip == 1 else round(ratio(amount, self.chip))
 
     def amount(self, chips: int) -> float:
-        """What so many chips are, in the unit of the spot."""
+        """Convert chips to an amount in the unit of the spot."""
         return chips if self.chip == 1 else times(chips, self.chip)
 
     def rounded(self, amount: float) -> float:
-        """A sum of amounts, without what floats lose in the last digits."""
+        """Round a sum of amounts to whole chips, to remove errors of floats."""
         return self.amount(self.chips(amount))
 
     def rake_in_chips(self, pot: float) -> float:
-        """``rake`` of a pot that is counted in chips."""
+        """Rake from a pot, both in chips."""
         if self.rake_rate == 0.0:
             return 0.0
         return min(pot * self.rake_rate, math.inf if self.rake_cap is None else ratio(self.rake_cap, self.chip))
 
     def summary(self) -> dict[str, Any]:
-        """The fields, as a file has them; dead money is part of the pot."""
+        """Return the fields as in a file; dead money is part of the pot."""
         fields = asdict(self)
         if self.rake_rate == 0.0 and self.rake_cap is None:
-            fields["rake_cap"] = 0.0  # as it always was, so that runs keep their identity
+            fields["rake_cap"] = 0.0  # as in earlier versions, so that runs keep their identity
         if not self.line_sizes:
             del fields["line_sizes"]  # so that runs without them keep their identity
         if not self.board_classes:
@@ -237,51 +239,51 @@ class Spot:
         return of_player.get(kind, "")
 
     def _some_deal(self) -> bool:
-        first, second = (_HELD[self.weights(player) > 0.0] for player in (0, 1))
+        first, second = (_CARD_BITS[self.weights(player) > 0.0] for player in (0, 1))
         return bool((first[:, None] & second == 0).any())
 
 
 def make_spot(fields: object, what: str = "The spot") -> Spot:
-    """A spot from the fields of a file. ``sizes`` may leave out players, or streets and players, that are alike."""
+    """Build a spot from the fields of a file. ``sizes`` may leave out players, or streets and players, if equal."""
     if not isinstance(fields, Mapping):
         raise ParameterError(f"{what} must be an object with fields such as board and pot, got {quoted(fields)}.")
     table = cast(Mapping[Any, Any], fields)
-    given = {key: value for key, value in table.items() if key not in COMMENTS}
+    spot_fields = {key: value for key, value in table.items() if key not in COMMENTS}
     known = Spot.__dataclass_fields__
-    for key in given:
+    for key in spot_fields:
         if key not in known:
             near = get_close_matches(str(key)[:80], known, 1, 0.5)
             fix = f"the nearest is '{near[0]}'" if near else f"there are {', '.join(NEEDED)}, sizes and others"
             raise ParameterError(f"A spot has no field {quoted(key)}; {fix}.")
     for key in NEEDED:
-        if key not in given:
+        if key not in spot_fields:
             raise ParameterError(f"The field '{key}' of the spot is missing.")
-    if "sizes" in given:
-        given["sizes"] = spread_sizes(given["sizes"])
-    return Spot(**given)
+    if "sizes" in spot_fields:
+        spot_fields["sizes"] = spread_sizes(spot_fields["sizes"])
+    return Spot(**spot_fields)
 
 
 def spread_sizes(sizes: object) -> dict[str, Any]:
-    """Fill in what a file left out because it is alike."""
+    """Fill in the streets and players that a file leaves out because they are equal."""
     _keys("sizes", sizes, (*STREETS, *KINDS))
-    given = cast(Mapping[str, Any], sizes)
-    if set(given) <= set(KINDS):
-        given = dict.fromkeys(STREETS, given)
+    menus = cast(Mapping[str, Any], sizes)
+    if set(menus) <= set(KINDS):
+        menus = dict.fromkeys(STREETS, menus)
     spread: dict[str, Any] = {}
-    for street, on_street in given.items():
+    for street, on_street in menus.items():
         _keys(f"sizes.{street}", on_street, (*PLAYERS, *KINDS))
         spread[street] = dict.fromkeys(PLAYERS, on_street) if set(on_street) <= set(KINDS) else on_street
     return spread
 
 
 def changed_sizes(sizes: object, bet: str | None, raise_: str | None) -> dict[str, Any]:
-    """Sizes with other bets, or other raises, or both, on every street and for both players; the rest is kept."""
+    """Change the bets or raises or both on every street and for both players, and copy the other sizes."""
     named = {kind: text for kind, text in (("bet", bet), ("raise", raise_)) if text is not None}
-    kept = spread_sizes(sizes)
+    original = spread_sizes(sizes)
     changed: dict[str, Any] = {}
     for street in STREETS:
-        _keys(f"sizes.{street}", kept.get(street, {}), PLAYERS)
-        of_players = {player: kept.get(street, {}).get(player, {}) for player in PLAYERS}
+        _keys(f"sizes.{street}", original.get(street, {}), PLAYERS)
+        of_players = {player: original.get(street, {}).get(player, {}) for player in PLAYERS}
         for player, table in of_players.items():
             _keys(f"sizes.{street}.{player}", table, KINDS)
         changed[street] = {player: {**table, **named} for player, table in of_players.items()}

@@ -1,18 +1,18 @@
-"""Play an abstract strategy in the real game: action translation with stacks (Brown & Sandholm 2015, section 4).
+"""Abstract strategies in the real game: action translation with stacks (Brown & Sandholm 2015, section 4).
 
-One player, the *translator*, knows the betting tree of an abstraction alone. The opponent, who responds, may bet any
-candidate. The translator reads a bet that is not on the abstract menu as one of its two neighbours, at random by the
-pseudo-harmonic mapping (Ganzfried & Sandholm 2013), and goes on as the abstract strategy does there:
+One player, the *translator*, knows only the betting tree of an abstraction. The opponent, the *responder*, may bet any
+candidate. The translator translates a bet that is not on the abstract menu to one of its two neighbours, at random by
+the pseudo-harmonic mapping (Ganzfried & Sandholm 2013), and continues with the abstract strategy there:
 
-- neighbours are the abstract sizes as they come out at the real pot and stack: as a rule (share of the pot, multiple,
-  all-in), not in chips; beyond the smallest or the largest one the nearest is taken; a size that comes to all the chips
-  of the abstraction is all-in, whatever it is called;
-- its own raise is the rule of the abstract raise at the real pot and stack; a call, where no raise is legal;
-- where the abstraction has no decision left but chips remain, it checks and calls.
+- Neighbours are the abstract sizes at the real pot and stack: the rule (fraction of the pot, multiple, all-in), not
+  chips. Beyond the smallest or the largest one, the nearest applies. A size that is all the chips of the abstraction is
+  all-in, independently of its name.
+- Its own raise is the rule of the abstract raise at the real pot and stack, or a call if no raise is legal.
+- If the abstraction has no decision left but chips remain, it checks and calls.
 
-What is built here is the tree of the real game that can be reached: all candidates at decisions of the responder, what
-the translator may do at its own. Every node has its *readings*: the abstract nodes that the translator may take it for.
-Readings are the translator's secret: ``growth.spot_plans`` adds them up.
+This module builds the reachable tree of the real game, with all candidates at decisions of the responder, and the
+possible actions of the translator at its own. Every node has *readings*: the abstract nodes that the translator may
+translate it to. Only the translator knows the reading: ``growth.spot_plans`` adds them up.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ from treeplex.games.holdem.sizes import ALL_IN, Size
 from treeplex.games.holdem.spot import Spot
 from treeplex.games.mapping import reading_shares
 
-MOST_NODES: Final = 500_000  # of betting, whatever the cards are
+MOST_NODES: Final = 500_000  # largest number of betting nodes, not counting cards
 
 Candidates = Callable[[int, int, bool], tuple[Size, ...]]
-"""By street, player and whether there is a bet to raise: the sizes that may be bet in the real game."""
+"""Function from street, player and whether there is a bet to raise, to the sizes of the real game."""
 
 
 class Reading(NamedTuple):
-    """What a real node may be taken for, given a reading of the node before."""
+    """An abstract node that a real node may be translated to, given a reading of the previous node."""
 
-    node: BettingNode | None  # of the abstraction; None: it has no decision left here
-    before: int  # which reading of the real node before
-    action: int  # of the abstract node before, which the translator's strategy chooses; -1: chosen by others, or forced
+    node: BettingNode | None  # node of the abstraction; None: it has no decision left here
+    before: int  # index of the reading of the previous real node
+    action: int  # of the previous abstract node, if the translator's strategy chooses it; -1: any other action
     share: float  # probability of this reading of the opponent's bet
 
 
@@ -65,25 +65,25 @@ class Real:
 
     node: BettingNode
     readings: list[Reading]
-    exact: bool  # the way here is one of the abstraction
+    exact: bool  # whether the line to this node is in the abstraction
     children: list[Real] = field(default_factory=list["Real"])
 
 
 @dataclass(frozen=True)
 class Translation:
-    """How ``translator`` plays an abstraction in the real game; see the module."""
+    """Translation of an abstraction to the real game, where ``translator`` plays it; see the module."""
 
     spot: Spot
     abstract: BettingNode  # the root of the abstraction's betting tree
     translator: int
     candidates: Candidates
-    deviations: float = math.inf  # how many sizes off the menu the responder may bet on one line
+    deviations: float = math.inf  # largest number of off-menu sizes that the responder may bet on one line
 
     def tree(self) -> Real:
-        """The real game as far as it can be reached."""
-        node, moment = start(self.spot)
+        """Build the reachable tree of the real game."""
+        node, state = start(self.spot)
         root = Real(node, [Reading(self.abstract, 0, -1, 1.0)], exact=True)
-        waiting, count = [(root, moment, self.deviations)], 0
+        waiting, count = [(root, state, self.deviations)], 0
         while waiting:
             real, at, left = waiting.pop()
             count += 1
@@ -101,12 +101,12 @@ class Translation:
         tell_in_units(self.spot, node)
         return root
 
-    def _dealt(self, real: Real, moment: BettingState) -> list[tuple[Real, BettingState]]:
-        """What follows a card, by class where the spot tells classes apart: the translator sees it as it is."""
-        real.node.actions = card_words(self.spot, moment)
+    def _dealt(self, real: Real, state: BettingState) -> list[tuple[Real, BettingState]]:
+        """Build the children of a chance node, by class if the spot has classes; cards are not translated."""
+        real.node.actions = card_words(self.spot, state)
         made: list[tuple[Real, BettingState]] = []
         for word in real.node.actions or (None,):
-            node, after = deal(self.spot, real.node, moment, word)
+            node, after = deal(self.spot, real.node, state, word)
             below: list[Reading] = []
             for k, one in enumerate(real.readings):
                 dealt = below_card(one.node, word) if one.node is not None and one.node.kind == CHANCE else None
@@ -114,32 +114,32 @@ class Translation:
             made.append((_child(real, node, below, real.exact), after))
         return made
 
-    def _translated(self, real: Real, moment: BettingState, left: float) -> list[tuple[Real, BettingState, float]]:
-        """The translator's own decision: the union of what its readings would do."""
-        node, most = real.node, most_of(real.node, moment)
+    def _translated(self, real: Real, state: BettingState, left: float) -> list[tuple[Real, BettingState, float]]:
+        """Build the children of the translator's decision: the union of its readings' actions."""
+        node, most = real.node, most_of(real.node, state)
         chosen: dict[Action, list[Reading]] = {}
         for k, one in enumerate(real.readings):
             if one.node is None:
-                chosen.setdefault(Action("call" if moment.raises else "check"), []).append(Reading(None, k, -1, 1.0))
+                chosen.setdefault(Action("call" if state.raises else "check"), []).append(Reading(None, k, -1, 1.0))
                 continue
             for number, (action, child) in enumerate(zip(one.node.actions, one.node.children, strict=True)):
                 done = action
                 if action.amount:
-                    (amount,) = chips_of(self.spot, node, moment, (rule_of(action),))
-                    done = Action("call") if moment.all_in else sized_action(moment, amount, most, rule_of(action))
+                    (amount,) = chips_of(self.spot, node, state, (rule_of(action),))
+                    done = Action("call") if state.all_in else sized_action(state, amount, most, rule_of(action))
                 chosen.setdefault(Action(done.kind, done.amount), []).append(Reading(child, k, number, 1.0))
-        return self._act(real, moment, chosen, lambda action: left)
+        return self._act(real, state, chosen, lambda action: left)
 
-    def _answered(self, real: Real, moment: BettingState, left: float) -> list[tuple[Real, BettingState, float]]:
-        """The responder's decision: all candidates, and what the abstraction has; the translator reads each."""
-        node, most = real.node, most_of(real.node, moment)
-        menus = [self._menu(real.node, moment, one.node) for one in real.readings]
+    def _answered(self, real: Real, state: BettingState, left: float) -> list[tuple[Real, BettingState, float]]:
+        """Build the children of the responder's decision: all candidates and abstract sizes, each with its readings."""
+        node, most = real.node, most_of(real.node, state)
+        menus = [self._menu(real.node, state, one.node) for one in real.readings]
         offered: tuple[Size, ...] = tuple(size for menu in menus for _, size in menu.values())
-        if left >= 1 and not moment.all_in:
-            offered += self.candidates(node.street, node.player, moment.raises > 0)
-        plain = [Action("fold"), Action("call")] if moment.raises else [Action("check")]
-        amounts = {} if moment.all_in else chips_of(self.spot, node, moment, offered)
-        sized = [sized_action(moment, amount, most, amounts[amount]) for amount in sorted(amounts)]
+        if left >= 1 and not state.all_in:
+            offered += self.candidates(node.street, node.player, state.raises > 0)
+        plain = [Action("fold"), Action("call")] if state.raises else [Action("check")]
+        amounts = {} if state.all_in else chips_of(self.spot, node, state, offered)
+        sized = [sized_action(state, amount, most, amounts[amount]) for amount in sorted(amounts)]
         chosen: dict[Action, list[Reading]] = {}
         pot = pot_after_call(self.spot, node)
         for action in (*plain, *sized):
@@ -153,31 +153,31 @@ class Translation:
                     shares = reading_shares(sorted(menu), action.amount, node.faced, pot)
                     read += [Reading(one.node.children[menu[to][0]], k, -1, share) for to, share in shares]
         known = {amount for menu in menus for amount in menu}
-        return self._act(real, moment, chosen, lambda a: left - (a.amount > 0 and a.amount not in known))
+        return self._act(real, state, chosen, lambda a: left - (a.amount > 0 and a.amount not in known))
 
     def _menu(
-        self, node: BettingNode, moment: BettingState, abstract: BettingNode | None
+        self, node: BettingNode, state: BettingState, abstract: BettingNode | None
     ) -> dict[float, tuple[int, Size]]:
-        """What the sizes of an abstract decision come to here: the number of the action and its rule, by amount.
+        """Convert the sizes of an abstract decision to real amounts: action number and rule, by amount.
 
-        Of several that come to the same amount, all-in counts first, then the smallest.
+        If several sizes give the same amount, all-in has priority, then the smallest.
         """
-        if abstract is None or moment.all_in:
+        if abstract is None or state.all_in:
             return {}
-        found: dict[float, tuple[int, Size]] = {}
+        by_amount: dict[float, tuple[int, Size]] = {}
         sized = [(number, rule_of(action)) for number, action in enumerate(abstract.actions) if action.amount]
         for number, size in sorted(sized, key=lambda one: one[1].kind != ALL_IN):
-            (amount,) = chips_of(self.spot, node, moment, (size,))
-            found.setdefault(amount, (number, size))
-        return found
+            (amount,) = chips_of(self.spot, node, state, (size,))
+            by_amount.setdefault(amount, (number, size))
+        return by_amount
 
     def _act(
-        self, real: Real, moment: BettingState, chosen: dict[Action, list[Reading]], left: Callable[[Action], float]
+        self, real: Real, state: BettingState, chosen: dict[Action, list[Reading]], left: Callable[[Action], float]
     ) -> list[tuple[Real, BettingState, float]]:
         order = sorted(chosen, key=lambda action: (action.amount, action.kind != "fold"))
         made: list[tuple[Real, BettingState, float]] = []
         for action in order:
-            node, after = act(self.spot, real.node, moment, action)
+            node, after = act(self.spot, real.node, state, action)
             below = [one._replace(node=_at_decision(one.node, node)) for one in chosen[action]]
             exact = real.exact and _is_abstract(self.spot, real.readings[0].node, action)
             real.node.actions.append(action)
@@ -193,27 +193,27 @@ def _child(real: Real, node: BettingNode, readings: list[Reading], exact: bool) 
 
 
 def _at_decision(abstract: BettingNode | None, node: BettingNode) -> BettingNode | None:
-    """A reading of a node at which a player decides must be a decision, too; elsewhere it does not matter."""
+    """Return None instead of a reading that is not a decision, if ``node`` is a decision."""
     return None if abstract is not None and node.kind == DECISION and abstract.kind != DECISION else abstract
 
 
 def _after(abstract: BettingNode | None, kind: str) -> BettingNode | None:
-    """The abstract node after an action without a size."""
+    """Return the abstract node after an action without a size."""
     if abstract is None:
         return None
-    found = [child for action, child in zip(abstract.actions, abstract.children, strict=True) if action.kind == kind]
-    return found[0] if found else None
+    matching = [child for action, child in zip(abstract.actions, abstract.children, strict=True) if action.kind == kind]
+    return matching[0] if matching else None
 
 
 def _is_abstract(spot: Spot, abstract: BettingNode | None, action: Action) -> bool:
-    """Is an action, in chips, one of the abstract decision?"""
+    """Whether an action, in chips, is one of the abstract decision."""
     return abstract is not None and any(
         (known.kind, spot.chips(known.amount)) == (action.kind, action.amount) for known in abstract.actions
     )
 
 
 def rule_of(action: Action) -> Size:
-    """The rule of a bet or raise of a betting tree."""
+    """Return the rule of a bet or raise of a betting tree."""
     if action.size is None:
         raise ValueError(f"{action.name} has no size.")
     return action.size

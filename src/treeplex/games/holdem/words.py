@@ -1,4 +1,4 @@
-"""The words of a line of play: ``check, bet 75%, call, 2c``, ``x/b75/c``, ``x-b750``, or ``r:0:c:b100:c:8h``."""
+"""Words of a line of play, such as ``check, bet 75%, call, 2c``, ``x/b75/c``, ``x-b750``, or ``r:0:c:b100:c:8h``."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ _PIO: Final = re.compile(r"r:0(?::|$)")
 
 
 class Word(NamedTuple):
-    """One action, or one card. ``verb``: check, call, fold, bet, raise, all-in, card, or nothing that is known."""
+    """One action, or one card. ``verb``: check, call, fold, bet, raise, all-in, card, or empty if it is unknown."""
 
-    text: str  # as it was written; of a card the card alone
+    text: str  # as it was written; for a card only the card
     verb: str
     number: float | None
-    unit: str  # "%" of the pot, "x" the bet before, SINCE (all chips of the hand, as PioSOLVER counts), or nothing
+    unit: str  # "%" of the pot, "x" the previous bet, SINCE (all chips of the hand, as PioSOLVER counts), or empty
 
     @property
     def full(self) -> bool:
-        """Is the action named by its whole word?"""
+        """Whether the action is named by its whole word."""
         return self.text.startswith(("bet", "raise", "allin"))
 
 
 def words_of(line: object) -> list[Word]:
-    """A line cut into words at commas, slashes, dashes and blanks.
+    """Split a line into words at commas, slashes, dashes and blanks.
 
     >>> [(word.verb, word.number, word.unit) for word in words_of("x/b75%/c")]
     [('check', None, ''), ('bet', 75.0, '%'), ('call', None, '')]
@@ -63,18 +63,18 @@ def words_of(line: object) -> list[Word]:
 
 
 def _next(tokens: deque[str]) -> Word:
-    """The first word, taken off the tokens; a size may stand apart from its verb: ``bet to 750``."""
+    """Remove the first word from the tokens and return it; a size may be separate from its verb: ``bet to 750``."""
     token = tokens.popleft()
     card = _CARD.fullmatch(token)
     if card:
         return Word(card[1], "card", None, "")
     if token in STREET_NAMES:
         return Word(token, "street", None, "")
-    found = _WORD.fullmatch(token)
-    verb = VERBS.get(found[1], "") if found else ""
-    if not found or not verb:
+    match = _WORD.fullmatch(token)
+    verb = VERBS.get(match[1], "") if match else ""
+    if not match or not verb:
         return Word(token, "", None, "")
-    number, unit = found[2], found[3] or ""
+    number, unit = match[2], match[3] or ""
     if verb in SIZED and number is None:
         if len(tokens) > 1 and tokens[0] == "to" and _SIZE.fullmatch(tokens[1]):
             tokens.popleft()

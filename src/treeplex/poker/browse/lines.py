@@ -9,7 +9,7 @@ from treeplex.errors import ParameterError
 from treeplex.games.holdem.betting import DECISION, Action, BettingNode
 from treeplex.games.holdem.cards import CARDS, card_name
 from treeplex.games.holdem.lines import action_named, name_of, percent
-from treeplex.games.holdem.money import told
+from treeplex.games.holdem.money import format_amount
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.plots.grid import colours
 from treeplex.poker.views.lines import Position, follow
@@ -21,7 +21,7 @@ SHORT = {"check": "x", "call": "c", "fold": "f", "all-in": "a", "bet": "b", "rai
 def word(game: HoldemGame, node: BettingNode, number: int) -> str:
     """Return the shortest word that names only this action of a node."""
     action = node.actions[number]
-    short = SHORT[action.kind] + (told(action.amount) if action.kind in ("bet", "raise") else "")
+    short = SHORT[action.kind] + (format_amount(action.amount) if action.kind in ("bet", "raise") else "")
     try:
         resolved = action_named(game.spot, node, short)
     except ParameterError:  # ambiguous: the short word names two actions

@@ -12,7 +12,7 @@ from treeplex.errors import ParameterError, quoted
 from treeplex.games.holdem.betting import CHANCE, DECISION, FOLD, Action, BettingNode
 from treeplex.games.holdem.cards import CARDS, card_name
 from treeplex.games.holdem.formats.floats import ORDER
-from treeplex.games.holdem.money import told
+from treeplex.games.holdem.money import format_amount
 from treeplex.games.holdem.spot import PLAYERS
 from treeplex.poker.views.equity import chance_of, compatible
 from treeplex.poker.views.lines import Position, follow
@@ -32,7 +32,7 @@ class NodeReader:
         """Return name, kind, board, chips put in by both and the pot at the start, children, flags: one line each."""
         position = self._position(name)
         kind = "ROOT" if name == ROOT else _kind(position.node)
-        put_in = " ".join(told(amount) for amount in (*self._put_in(position), self.game.spot.pot))
+        put_in = " ".join(format_amount(amount) for amount in (*self._put_in(position), self.game.spot.pot))
         board = " ".join(card_name(card) for card in position.cards)
         return [name, kind, board, put_in, f"{len(self._children(name, position))} children", "flags:"]
 
@@ -109,7 +109,7 @@ class NodeReader:
     def _word(self, action: Action, already_in: float) -> str:
         if not action.amount:
             return "f" if action.kind == "fold" else "c"
-        return f"b{told(self.game.spot.rounded(already_in + action.amount))}"
+        return f"b{format_amount(self.game.spot.rounded(already_in + action.amount))}"
 
 
 def numbers(values: Floats) -> str:

@@ -1,1 +1,1 @@
-"""Spots and ranges as other programs write them: PioSOLVER, TexasSolver, wasm-postflop, desktop-postflop, GTO+."""
+"""Spots and ranges in the formats of PioSOLVER, TexasSolver, wasm-postflop, desktop-postflop and GTO+."""

@@ -1,6 +1,6 @@
-"""Ranges as GTO+ writes them: hands of the same weight between tags, ``[67.0]75s,65s[/67.0],AA,KK``, in per cent.
+"""Ranges in the format of GTO+: hands of equal weight between tags in per cent, ``[67.0]75s,65s[/67.0],AA,KK``.
 
-``parse_range`` reads them like any other text.
+``parse_range`` reads this format as well.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from treeplex.games.holdem.ranges import format_range
 
 
 def write_brackets(weights: Floats) -> str:
-    """A range with a tag for each weight below 100 %, heaviest first; hands of full weight come last, without one.
+    """Write a range with a tag for each weight below 100 %, heaviest first, and last the hands of full weight.
 
     >>> from treeplex.games.holdem.ranges import parse_range
     >>> write_brackets(parse_range("AA,QQ:0.25,KJs:0.5"))
@@ -30,7 +30,7 @@ def write_brackets(weights: Floats) -> str:
 
 
 def _percent(weight: float) -> str:
-    """Per cent that read as the weight again, if floats have such a number; else the next one. Without an exponent."""
+    """Format per cent that parse to the same weight, if such a float exists, without an exponent."""
     percent = weight * 100.0
     near = (percent, math.nextafter(percent, 0.0), math.nextafter(percent, 200.0))
     return np.format_float_positional(next((x for x in near if x / 100.0 == weight), percent), trim="0")

@@ -1,4 +1,4 @@
-"""What a reader of another program's files hands back, and what a writer does: never less than was said."""
+"""Results of reading and writing other programs' files, with notes about everything that is not represented."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from treeplex.games.holdem.spot import Spot, make_spot
 
 @dataclass(frozen=True)
 class Imported:
-    """The fields of a spot, or ``ranges`` by name, and in ``notes`` what the file says that they do not hold.
+    """The fields of a spot, or ``ranges`` by name, and ``notes`` about settings of the file that they do not contain.
 
-    ``partial``: the format has no board and no ranges, so they are given beside the file. ``target``: how close to
-    equilibrium the file asks a solver to come, such as ``0.3%pot``.
+    ``partial``: the format has no board and no ranges, so the user gives them separately. ``target``: the accuracy that
+    the file asks of a solver, such as ``0.3%pot``.
     """
 
     fields: Mapping[str, Any]
@@ -26,25 +26,25 @@ class Imported:
 
     @property
     def spot(self) -> Spot:
-        """The spot, if the file has all of it."""
+        """The spot, if the file is complete."""
         return make_spot(self.fields)
 
-    def told(self) -> tuple[str, ...]:
-        """The notes, and the accuracy that was asked for."""
+    def all_notes(self) -> tuple[str, ...]:
+        """Return the notes, and a note about the file's accuracy."""
         goal = f"the file asks for an accuracy of {self.target}: give it as --exploitability {self.target}"
         return (*self.notes, goal) if self.target else self.notes
 
 
 @dataclass(frozen=True)
 class Exported:
-    """A text in another program's format, and what that format cannot hold."""
+    """A text in another program's format, and notes about what that format cannot represent."""
 
     text: str
     notes: tuple[str, ...] = ()
 
 
 def number(text: str, what: str, line: int = 0) -> float:
-    """A finite number, whole ones as int; ``what``: the thing it is."""
+    """Parse a finite number, whole ones as int; ``what``: its name, for errors."""
     try:
         value = float(text) if len(text) < 40 else float("nan")
     except ValueError:

@@ -1,4 +1,4 @@
-"""Menus by line: what may be bet at every decision of a betting tree, read from a spot or written into one."""
+"""Menus by line: the bets at every decision of a betting tree, read from a spot or written into one."""
 
 from __future__ import annotations
 
@@ -21,60 +21,60 @@ from treeplex.games.holdem.betting import (
     start,
 )
 from treeplex.games.holdem.grown import Line, line_text
-from treeplex.games.holdem.money import told
+from treeplex.games.holdem.money import format_amount
 from treeplex.games.holdem.sizes import CHIPS, Size
 from treeplex.games.holdem.spot import Spot
 
 MOST_DECISIONS: Final = 300_000
-"""Decisions of a betting tree that is written out by line; whole flops with rich menus have fewer."""
+"""Largest number of decisions of a tree that is written by line; whole flops with rich menus have fewer."""
 
 
 class MenuNode(NamedTuple):
-    """A node of the betting, in chips, and how it was come to."""
+    """A node of the betting, in chips, with the line that leads to it."""
 
     node: BettingNode
-    moment: BettingState
+    state: BettingState
     line: Line  # amounts in the unit of the spot
-    path: tuple[int, ...]  # what each action brought its player's chips since the start to, folds left out
+    path: tuple[int, ...]  # chips of the player since the start, after each action but folds
 
     @property
     def before(self) -> int:
-        """What both players put in on earlier streets."""
+        """Chips that each player put in on earlier streets."""
         return int(self.node.paid + self.node.to_call - self.node.faced)
 
 
 Menu = Callable[[MenuNode], Iterable[int]]
-"""Amounts put in on the street, in chips, that a decision is to offer; none where the opponent is all-in."""
+"""Function from a decision to its amounts put in on the street, in chips; none if the opponent is all-in."""
 
 
 def usual(spot: Spot) -> Menu:
-    """The menus of a spot without ``line_sizes``."""
-    return lambda step: (int(a.amount) for a in legal_actions(spot, step.node, step.moment) if a.amount)
+    """Return the menus of a spot without ``line_sizes``."""
+    return lambda step: (int(a.amount) for a in legal_actions(spot, step.node, step.state) if a.amount)
 
 
 def walk(spot: Spot, menu: Menu) -> Iterator[tuple[MenuNode, list[int]]]:
-    """All nodes after which nothing is dealt, with the amounts offered at each, smallest first; parents first."""
+    """Yield all nodes but chance nodes, with the amounts offered at each, smallest first; parents come first."""
     if spot.board_classes and spot.line_sizes:
         raise ParameterError(
-            "Sizes by class of cards (board_classes) have no words in other programs; --to treeplex keeps all of the"
-            " spot."
+            "Sizes by class of cards (board_classes) cannot be written in other programs' formats; --to treeplex keeps"
+            " all of the spot."
         )
     plain = replace(spot, line_sizes={}, board_classes=False)
     root, first = start(plain)
     waiting, decisions = [MenuNode(root, first, (), ())], 0
     while waiting:
         step = waiting.pop()
-        node, moment = step.node, step.moment
+        node, state = step.node, step.state
         while node.kind == CHANCE:
-            node, moment = deal(plain, node, moment)
-        step = step._replace(node=node, moment=moment)
+            node, state = deal(plain, node, state)
+        step = step._replace(node=node, state=state)
         if node.kind != DECISION:
             yield step, []
             continue
         decisions += 1
         if decisions > MOST_DECISIONS:
             raise ParameterError(
-                f"The betting tree has more than {MOST_DECISIONS:,} decisions, too many to be told line by line; give"
+                f"The betting tree has more than {MOST_DECISIONS:,} decisions, too many to write line by line; give"
                 " fewer sizes."
             )
         amounts = sorted(set(menu(step)))
@@ -83,56 +83,56 @@ def walk(spot: Spot, menu: Menu) -> Iterator[tuple[MenuNode, list[int]]]:
 
 
 def with_menus(spot: Spot, menu: Menu) -> Spot:
-    """The spot with these menus: ``line_sizes`` wherever it would offer something else."""
+    """Return the spot with these menus, with ``line_sizes`` where its own menus differ."""
     base = replace(spot, line_sizes={}, add_allin_threshold=0.0, force_allin_threshold=0.0, merging_threshold=0.0)
     offered, lines = usual(base), dict[str, str]()
     for step, amounts in walk(base, menu):
-        if step.node.kind == DECISION and not step.moment.all_in and amounts != sorted(offered(step)):
+        if step.node.kind == DECISION and not step.state.all_in and amounts != sorted(offered(step)):
             lines[line_text(step.line)] = _texts(base, step, amounts)
     return replace(base, line_sizes=lines)
 
 
 def same_tree(first: Spot, second: Spot) -> bool:
-    """Do two spots offer the same amounts at every decision?"""
+    """Whether two spots offer the same amounts at every decision."""
     return list(menus(first)) == list(menus(second))
 
 
 def menus(spot: Spot) -> Iterator[tuple[tuple[int, ...], list[int]]]:
-    """Every decision of a spot by what its actions brought each player to, and the amounts that it offers."""
+    """Yield the path and the offered amounts of every decision of a spot."""
     for step, amounts in walk(spot, offers(spot)):
         if step.node.kind == DECISION:
             yield step.path, amounts
 
 
 def offers(spot: Spot) -> Menu:
-    """The menus of a spot, those of single lines too."""
+    """Return the menus of a spot, including those of single lines."""
 
     def menu(step: MenuNode) -> Iterable[int]:
-        at = replace(step.moment, line=line_text(step.line))
+        at = replace(step.state, line=line_text(step.line))
         return (int(a.amount) for a in legal_actions(spot, step.node, at) if a.amount)
 
     return menu
 
 
 def _actions(spot: Spot, step: MenuNode, amounts: list[int]) -> list[Action]:
-    """Fold or check, call, and the sizes; in chips."""
-    passive = [Action("fold"), Action("call")] if step.moment.raises else [Action("check")]
-    most = most_of(step.node, step.moment)
-    return passive + [sized_action(step.moment, amount, most, Size(CHIPS, amount)) for amount in amounts]
+    """Return fold and call, or check, and the sizes, in chips."""
+    passive = [Action("fold"), Action("call")] if step.state.raises else [Action("check")]
+    most = most_of(step.node, step.state)
+    return passive + [sized_action(step.state, amount, most, Size(CHIPS, amount)) for amount in amounts]
 
 
 def _after(spot: Spot, step: MenuNode, action: Action) -> MenuNode:
-    node, moment = act(spot, step.node, step.moment, action)
+    node, state = act(spot, step.node, step.state, action)
     line = (*step.line, replace(action, amount=spot.amount(int(action.amount))))
     if action.kind == "fold":
-        return MenuNode(node, moment, line, step.path)
+        return MenuNode(node, state, line, step.path)
     total = step.before + int(action.amount or step.node.faced)
-    return MenuNode(node, moment, line, (*step.path, total))
+    return MenuNode(node, state, line, (*step.path, total))
 
 
 def _texts(spot: Spot, step: MenuNode, amounts: list[int]) -> str:
-    """Sizes that come to these amounts: chips on top of what is faced, or all-in."""
-    most = most_of(step.node, step.moment)
+    """Return the text of sizes for these amounts: chips on top of the bet that is faced, or all-in."""
+    most = most_of(step.node, step.state)
     return ", ".join(
-        "a" if amount == most else f"{told(spot.amount(int(amount - step.node.faced)))}c" for amount in amounts
+        "a" if amount == most else f"{format_amount(spot.amount(int(amount - step.node.faced)))}c" for amount in amounts
     )

@@ -1,4 +1,4 @@
-"""The commands that set up a tree in PioSOLVER, in scripts and over UPI (piosolver.com/docs/upi/commands)."""
+"""Commands that set up a tree in PioSOLVER, in scripts and over UPI (piosolver.com/docs/upi/commands)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from treeplex.games.holdem.formats.pio_lines import MOST_LINES, Lines
 from treeplex.games.holdem.ranges import parse_range
 
 PLAYER: Final = {"OOP": "oop_range", "IP": "ip_range", "0": "oop_range", "1": "ip_range"}
-LONGEST: Final = 1000  # characters of a line of play
+LONGEST: Final = 1000  # largest number of characters of a line of play
 SETUP: Final = (
     "set_range",
     "set_board",
@@ -26,21 +26,21 @@ SETUP: Final = (
 
 
 class Setup:
-    """What the commands so far have set."""
+    """The settings made by the commands so far."""
 
     def __init__(self) -> None:
         self.fields: dict[str, Any] = {}
         self.lines = Lines()
         self.count = 0
-        self.accuracy: tuple[float, bool] | None = None  # and whether it is a fraction of the pot
+        self.accuracy: tuple[float, bool] | None = None  # amount, and whether it is a fraction of the pot
 
     def run(self, command: str, arguments: str) -> None:
-        """One of ``SETUP``; ``arguments``: the rest of the line."""
+        """Run one of the commands ``SETUP``; ``arguments``: the rest of the line."""
         getattr(self, f"_{command}")(arguments.strip())
 
     @property
     def target(self) -> str:
-        """The accuracy, as the exploitability that a run is given."""
+        """The accuracy, as a target of exploitability for a run."""
         if self.accuracy is None:
             return ""
         amount, fraction = self.accuracy

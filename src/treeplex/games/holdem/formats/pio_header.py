@@ -1,7 +1,7 @@
-"""PioSOLVER's tree settings, ``#Key#value`` line by line: what its viewer saves and ``show_tree_info`` prints.
+"""PioSOLVER's tree settings, ``#Key#value`` line by line, as its viewer saves and ``show_tree_info`` prints them.
 
 Keys as in bupticybee/TexasSolver ``benchmark/benchmark_piosolver.txt``. A street's sizes are those of the player out of
-position (``TurnConfig``) or in position (``TurnConfigIP``); an empty donk size means that nobody donks.
+position (``TurnConfig``) or in position (``TurnConfigIP``). An empty donk size means that there are no donk bets.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ REFUSED: Final = (
     "CapEnabled",
     "ICM.Enabled",
 )
-"""What changes the tree in ways that settings of a spot cannot; the add_line commands of the same tree can be read."""
+"""Settings whose effect the sizes of a spot cannot represent; the add_line commands of the same tree can be read."""
 
 SETTINGS: Final = ("AllinThreshold", "AddAllinOnlyIfLessThanThisTimesThePot", "MinimumBetsize")
 RAKE: Final = ("Rake.Enabled", "Rake.Fraction", "Rake.Cap")
 IDLE: Final = ("TreeBuilding", "Cap", "CapMode", "UnifiedBetAfterRaise", "UnifiedRaiseAfterRaise", "ICM.Stacks")
-"""What says nothing by itself."""
+"""Settings that have no effect by themselves."""
 
 CONFIG: Final = {
     f"{street.capitalize()}Config{suffix}.{key}": (street, player, key)
@@ -52,47 +52,47 @@ CONFIG: Final = {
 
 
 class Header:
-    """The settings of a tree, and what they come to."""
+    """The settings of a tree, and their conversion to a spot."""
 
     def __init__(self) -> None:
-        self.said: dict[str, str] = {}
+        self.settings: dict[str, str] = {}
         self.notes: list[str] = []
 
     def add(self, text: str, line: int) -> None:
-        """One line, ``#Key#value``."""
+        """Add a setting from a line ``#Key#value``."""
         parts = text.split("#", 2)
         if len(parts) != 3 or parts[0].strip():
             raise FormatError(f"a setting is written #Key#value, got {quoted(text)}.", path="pio", line=line, column=1)
-        self.said[parts[1].strip()] = parts[2].strip()
+        self.settings[parts[1].strip()] = parts[2].strip()
 
     def basics(self) -> dict[str, Any]:
-        """Board, ranges, money and rake, as far as they are said."""
+        """Return board, ranges, money and rake, as far as they are set."""
         fields: dict[str, Any] = {}
         for key, name in FIELDS.items():
-            if self.said.get(key):
-                text = self.said[key]
+            if self.settings.get(key):
+                text = self.settings[key]
                 fields[name] = number(text, f"#{key}#") if name in ("pot", "effective_stack") else text
         if self._is_true("Rake.Enabled", default=True) and self._number("Rake.Fraction"):
-            cap = self._number("Rake.Cap") if self.said.get("Rake.Cap") else None
+            cap = self._number("Rake.Cap") if self.settings.get("Rake.Cap") else None
             fields |= {"rake_rate": self._number("Rake.Fraction"), "rake_cap": cap}
         return fields
 
     @property
     def has_sizes(self) -> bool:
-        """Does it say what may be bet?"""
-        return any(key in self.said for key in CONFIG)
+        """Whether there are bet sizes."""
+        return any(key in self.settings for key in CONFIG)
 
     def spot(self, fields: Mapping[str, Any]) -> Spot:
-        """The spot with these sizes and thresholds; ``fields``: board, ranges, money."""
+        """Build the spot with these sizes and thresholds; ``fields``: board, ranges, money."""
         self.notes.clear()
         for key in REFUSED:
-            if self.said.get(key, "").lower() not in ("", "false"):
+            if self.settings.get(key, "").lower() not in ("", "false"):
                 raise ParameterError(
-                    f"The PioSOLVER setting #{key}#{self.said[key][:30]} cannot be kept by the sizes of a spot; save"
-                    " the tree as a script with add_line commands, which can be read."
+                    f"The PioSOLVER setting #{key}#{self.settings[key][:30]} cannot be represented by sizes of a spot;"
+                    " save the tree as a script with add_line commands, which can be read."
                 )
-        if self.said.get("Type", "NoLimit").lower() != "nolimit":
-            raise ParameterError(f"The PioSOLVER #Type# must be NoLimit, got {quoted(self.said['Type'])}.")
+        if self.settings.get("Type", "NoLimit").lower() != "nolimit":
+            raise ParameterError(f"The PioSOLVER #Type# must be NoLimit, got {quoted(self.settings['Type'])}.")
         self._unknown()
         made = make_spot({**fields, **self._sizes(), "force_allin_threshold": self._force(fields)})
         return self._with_rules(made)
@@ -117,8 +117,8 @@ class Header:
         del donks["flop"]
         if any("x" in table["raise"] for street in sizes.values() for table in street.values()):
             self.notes.append(
-                "raises such as 3x multiply the bet that is faced, also when it is a raise; where PioSOLVER counts"
-                " otherwise, its add_line commands say so"
+                "raises such as 3x multiply the bet that is faced, also when it is a raise; if PioSOLVER counts"
+                " differently, use its add_line commands"
             )
         return {"sizes": sizes, "donk_sizes": donks}
 
@@ -130,7 +130,7 @@ class Header:
         return 0.0 if percent >= 100.0 or not pot else force_of_share(percent / 100.0, pot, stack)
 
     def _with_rules(self, spot: Spot) -> Spot:
-        """Added all-ins, least bets, no third bets: menus by line where sizes cannot say so."""
+        """Add all-ins, smallest bets and missing third bets, by line where sizes cannot represent them."""
         adds = {(street, player): self._flag(street, player, "AddAllin") for street in STREETS for player in (0, 1)}
         quiet = [street for street in spot.streets if self._flag(street, 1, "Dont3bet")]
         least = self._number("MinimumBetsize")
@@ -145,17 +145,17 @@ class Header:
                 return replace(spot, add_allin_threshold=times if adds[spot.street, 0] else 0.0)
         if quiet:
             self.notes.append(
-                "#Dont3bet#True is read so: once there was a bet and a raise on the street, the player in position"
-                " neither raises nor goes all-in"
+                "#Dont3bet#True is read as: after a bet and a raise on the street, the player in position neither"
+                " raises nor goes all-in"
             )
         if least:
-            self.notes.append(f"bets below the #MinimumBetsize# of {least:g} are brought up to it")
+            self.notes.append(f"bets below the #MinimumBetsize# of {least:g} are raised to it")
         sized = usual(spot)
 
         def menu(step: MenuNode) -> list[int]:
-            node, moment = step.node, step.moment
-            street, most = STREETS[node.street], int(most_of(node, moment))
-            if moment.all_in or (node.player == 1 and street in quiet and moment.raises >= 2):
+            node, state = step.node, step.state
+            street, most = STREETS[node.street], int(most_of(node, state))
+            if state.all_in or (node.player == 1 and street in quiet and state.raises >= 2):
                 return []
             amounts = list(sized(step))
             if adds[street, node.player] and most - node.faced <= times * pot_after_call(spot, node):
@@ -166,27 +166,29 @@ class Header:
 
     def _unknown(self) -> None:
         known = {*FIELDS, *REFUSED, *SETTINGS, *RAKE, *IDLE, *CONFIG, "Type"}
-        strange = [key for key, value in self.said.items() if key not in known and value.lower() not in ("", "false")]
+        strange = [
+            key for key, value in self.settings.items() if key not in known and value.lower() not in ("", "false")
+        ]
         if strange:
             self.notes.append(f"settings that are not known are left out: {', '.join(key[:40] for key in strange[:6])}")
 
     def _of(self, street: str, player: int, key: str) -> str:
         suffix = "IP" if player else ""
-        return self.said.get(f"{street.capitalize()}Config{suffix}.{key}", "")
+        return self.settings.get(f"{street.capitalize()}Config{suffix}.{key}", "")
 
     def _flag(self, street: str, player: int, key: str) -> bool:
         return self._of(street, player, key).lower() == "true"
 
     def _is_true(self, key: str, *, default: bool) -> bool:
-        return self.said.get(key, str(default)).lower() == "true"
+        return self.settings.get(key, str(default)).lower() == "true"
 
     def _number(self, key: str, default: float = 0.0) -> float:
-        text = self.said.get(key, "")
+        text = self.settings.get(key, "")
         return number(text, f"#{key}#") if text else default
 
 
 def _with_allin(spot: Spot, adds: Mapping[tuple[str, int], bool]) -> Spot:
-    """All-in among the sizes of every street and player that adds it."""
+    """Add all-in to the sizes of every street and player that adds it."""
     sizes = {
         street: {
             name: {kind: _joined(table[kind], adds[street, player]) for kind in table}
@@ -205,9 +207,9 @@ def _joined(text: str, allin: bool) -> str:
 
 
 def write_header(spot: Spot) -> list[str]:
-    """The settings of a spot whose amounts are whole chips; sizes only where they say the same tree."""
+    """Return the settings of a spot with amounts in whole chips; sizes only if they give the same tree."""
     rake = {"Rake.Fraction": spot.rake_rate, "Rake.Cap": _cap(spot)} if spot.rake_rate else {}
-    said: dict[str, object] = {
+    values: dict[str, object] = {
         "Type": "NoLimit",
         "Range0": range_text(spot, 0),
         "Range1": range_text(spot, 1),
@@ -217,7 +219,7 @@ def write_header(spot: Spot) -> list[str]:
         **rake,
         **({"Rake.Enabled": True} if rake else {}),
     }
-    basics = [f"#{key}#{value}" for key, value in said.items()]
+    basics = [f"#{key}#{value}" for key, value in values.items()]
     try:
         full = basics + _sizes_of(spot)
         header = Header()
@@ -231,7 +233,7 @@ def write_header(spot: Spot) -> list[str]:
 
 
 def _cap(spot: Spot) -> float:
-    """Without a cap: as much as the whole pot can be."""
+    """Rake cap, or the largest possible pot if there is no cap."""
     return spot.rake_cap if spot.rake_cap is not None else spot.pot + 2 * spot.effective_stack
 
 

@@ -1,7 +1,7 @@
-"""PioSOLVER's ``add_line`` trees: for every action of a line, what it brings its player's chips since the start to.
+"""PioSOLVER's ``add_line`` trees, whose lines list the player's chips since the start after every action.
 
-``add_line 0 94 260`` is check, bet 94, raise to 260; on later streets a check repeats what its player has put in, so
-``94 94 94 296`` is bet 94, call, and on the turn check, bet 202. Folds are not written; a fold, a call and a check are
+``add_line 0 94 260`` is check, bet 94, raise to 260. On later streets a check repeats the chips of its player, so
+``94 94 94 296`` is bet 94, call, and on the turn check, bet 202. Folds are not written. A fold, a call and a check are
 possible wherever they are legal. Defined by piosolver.com/docs/upi/commands (``add_line``).
 """
 
@@ -21,14 +21,14 @@ MOST_LINES: Final = 100_000
 
 @dataclass
 class Lines:
-    """Lines as a tree: what may follow each beginning. ``written``: the first line that has it, counted from 1."""
+    """Tree of lines, by their beginnings. ``written``: number of the first line with this beginning, from 1."""
 
     written: int = 0
     text: str = ""
     after: dict[int, Lines] = field(default_factory=dict[int, "Lines"])
 
     def add(self, tokens: list[int], number: int) -> None:
-        """One more line."""
+        """Add a line to the tree."""
         here, text = self, " ".join(map(str, tokens))
         for token in tokens:
             if token not in here.after:
@@ -36,7 +36,7 @@ class Lines:
             here = here.after[token]
 
     def at(self, path: Iterable[int]) -> Lines | None:
-        """What follows a beginning; None if no line has it."""
+        """Return the subtree behind a beginning; None if no line has it."""
         here: Lines | None = self
         for token in path:
             here = here.after.get(token) if here is not None else None
@@ -44,7 +44,7 @@ class Lines:
 
 
 def spot_of_lines(spot: Spot, lines: Lines) -> tuple[Spot, tuple[str, ...]]:
-    """The spot whose bets are those of the lines, and what had to be read into them."""
+    """Build the spot with the bets of the lines, with notes about actions that the lines omit."""
     unsaid: list[str] = []
     waiting: dict[tuple[int, ...], Lines] = {(): lines}
 
@@ -52,13 +52,13 @@ def spot_of_lines(spot: Spot, lines: Lines) -> tuple[Spot, tuple[str, ...]]:
         here = waiting.pop(step.path, None)
         if here is None:
             return []
-        found = _amounts(step, here)
+        amounts = _amounts(step, here)
         passive = int(step.before + step.node.faced)
         for token, child in here.after.items():
             waiting[(*step.path, token)] = child
-        if found and passive not in here.after and _goes_on(step):
+        if amounts and passive not in here.after and _goes_on(step):
             unsaid.append(" ".join(map(str, (*step.path, passive))))
-        return found
+        return amounts
 
     made = with_menus(spot, menu)
     for path, left in waiting.items():
@@ -67,11 +67,11 @@ def spot_of_lines(spot: Spot, lines: Lines) -> tuple[Spot, tuple[str, ...]]:
     if not unsaid:
         return made, ()
     shown = ", ".join(unsaid[:3]) + (", ..." if len(unsaid) > 3 else "")
-    return made, (f"checks and calls that no line has ({shown}) are read as possible, with checks to the end",)
+    return made, (f"checks and calls that no line has ({shown}) are assumed to be possible, with checks to the end",)
 
 
 def lines_of(spot: Spot) -> Iterator[str]:
-    """One line for every betting that ends in a showdown, as ``add_line`` takes them; in chips."""
+    """Yield one line in the notation of ``add_line``, in chips, for every betting that ends in a showdown."""
     number = 0
     for step, _ in walk(spot, offers(spot)):
         if step.node.kind == SHOWDOWN:
@@ -82,31 +82,31 @@ def lines_of(spot: Spot) -> Iterator[str]:
 
 
 def _amounts(step: MenuNode, here: Lines) -> list[int]:
-    """The bets and raises that lines go on with, put in on this street."""
-    node, moment, before = step.node, step.moment, step.before
-    passive, most = int(before + node.faced), int(most_of(node, moment))
+    """Return the amounts of the next bets and raises of the lines, put in on this street."""
+    node, state, before = step.node, step.state, step.before
+    passive, most = int(before + node.faced), int(most_of(node, state))
     least = int(min(max(node.faced + node.to_call, 1), most))
-    found: list[int] = []
+    amounts: list[int] = []
     for token, child in here.after.items():
         amount = token - before
         if token == passive:
             continue
         if token < passive:
             raise _refused(child, f"has {token} where a check or call is {passive}")
-        if moment.all_in or amount > most:
-            raise _refused(child, f"has {token} where all-in is {before + most if not moment.all_in else passive}")
+        if state.all_in or amount > most:
+            raise _refused(child, f"has {token} where all-in is {before + most if not state.all_in else passive}")
         if amount < least:
             raise _refused(child, f"has {token} where the least bet or raise is {before + least}")
-        found.append(amount)
-    return found
+        amounts.append(amount)
+    return amounts
 
 
 def _goes_on(step: MenuNode) -> bool:
-    """Does anybody act after a check or call here?"""
+    """Whether a player acts after a check or call here."""
     node, last = step.node, step.node.street == 2
-    if not step.moment.raises:
+    if not step.state.raises:
         return node.kind == DECISION and not (last and node.player == 1)
-    return not last and not step.moment.all_in
+    return not last and not step.state.all_in
 
 
 def _refused(where: Lines, why: str) -> FormatError:

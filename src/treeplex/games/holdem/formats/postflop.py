@@ -1,9 +1,9 @@
 """JSON of wasm-postflop and desktop-postflop: saved configurations, saved ranges, and a whole hand.
 
-Configurations and ranges are what both pages export (``{"version": 2, "name": "configurations", "data": [...]}``,
-fields in b-inary/wasm-postflop ``src/store.ts``); they hold no board, and no ranges or nothing else. A hand is what
-desktop-postflop's importer takes (b-inary/desktop-postflop ``src/components/HandImporter.vue``): ``{"oopRange",
-"ipRange", "config": {"board", ...}}``.
+Both pages export configurations and ranges (``{"version": 2, "name": "configurations", "data": [...]}``, fields in
+b-inary/wasm-postflop ``src/store.ts``). Configurations have neither board nor ranges, and saved ranges have nothing
+else. A hand is the input of desktop-postflop's importer (b-inary/desktop-postflop ``src/components/HandImporter.vue``):
+``{"oopRange", "ipRange", "config": {"board", ...}}``.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ IDLE: Final = ("board", "donkOption", "expectedBoardLength")
 
 
 def is_postflop(data: object) -> bool:
-    """Is this JSON of one of the two pages?"""
+    """Whether this is JSON of one of the two pages."""
     if not isinstance(data, Mapping):
         return False
     keys = set(cast(Mapping[Any, Any], data))
@@ -47,7 +47,7 @@ def is_postflop(data: object) -> bool:
 
 
 def read_postflop(data: Mapping[str, Any], part: str = "") -> Imported:
-    """The spot, as far as the JSON has it; ``part``: which of several, by its path such as ``SRP/BTN vs BB``."""
+    """Read the spot, as far as the JSON has it; ``part``: the path of one of several, such as ``SRP/BTN vs BB``."""
     if "config" in data:
         made = _configuration(data["config"])
         board = data["config"].get("board", [])
@@ -67,16 +67,16 @@ def read_postflop(data: Mapping[str, Any], part: str = "") -> Imported:
 
 
 def _items(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Saved values by their paths; groups are left out."""
+    """Return saved values by their paths, without groups."""
     listed: Any = data["data"]
-    found: dict[str, Any] = {}
+    by_path: dict[str, Any] = {}
     for item in cast(list[Any], listed) if isinstance(listed, list) else [None]:
         entry: dict[str, Any] = dict(cast(Mapping[str, Any], item)) if isinstance(item, Mapping) else {}
         if not isinstance(entry.get("path"), list):
             raise FormatError("'data' must be a list of items with a path and a value.", path=PROGRAM)
         if not entry.get("isGroup"):
-            found["/".join(map(str, entry["path"]))] = entry.get("value")
-    return found
+            by_path["/".join(map(str, entry["path"]))] = entry.get("value")
+    return by_path
 
 
 def _chosen(items: Mapping[str, Any], part: str) -> Any:
@@ -87,7 +87,7 @@ def _chosen(items: Mapping[str, Any], part: str) -> Any:
 
 
 def _configuration(value: object) -> dict[str, Any]:
-    """Money, sizes and thresholds of one configuration."""
+    """Return money, sizes and thresholds of one configuration."""
     if not isinstance(value, Mapping):
         raise FormatError(f"a configuration must be an object, got {quoted(value)}.", path=PROGRAM)
     table = cast(Mapping[str, Any], value)
@@ -98,13 +98,13 @@ def _configuration(value: object) -> dict[str, Any]:
     for key in EDITED:
         if table.get(key):
             raise ParameterError(
-                f"The {PROGRAM} configuration has {key} ({str(table[key])[:40]}), which sizes of a spot cannot keep;"
-                " clear the edits of its tree, or write line_sizes."
+                f"The {PROGRAM} configuration has {key} ({str(table[key])[:40]}), which sizes of a spot cannot"
+                " represent; clear the edits of its tree, or write line_sizes."
             )
     fields: dict[str, Any] = {MONEY[key]: table[key] for key in MONEY if key in table}
     fields |= {PERCENT[key]: _share(key, table[key]) for key in PERCENT if key in table}
     if fields.get("rake_cap") == 0:
-        fields["rake_rate"] = 0.0  # these programs take the rate or the cap, whichever is less
+        fields["rake_rate"] = 0.0  # these programs apply the rate or the cap, whichever is less
     sizes: dict[str, Any] = {street: {player: {} for player in PLAYERS} for street in STREETS}
     for key, (player, street, kind) in SIZES.items():
         sizes[street][player][kind] = from_bare(table.get(key, ""), key)
@@ -120,7 +120,7 @@ def _share(key: str, percent: object) -> float:
 
 
 def write_desktop(spot: Spot) -> Exported:
-    """A whole hand, for desktop-postflop's importer."""
+    """Write a whole hand for desktop-postflop's importer."""
     whole, notes = in_chips(spot)
     ranges = {f"{name}Range": range_text(whole, player) for player, name in enumerate(PLAYERS)}
     config = {"board": whole.board.split(), **_written(whole)}
@@ -128,7 +128,7 @@ def write_desktop(spot: Spot) -> Exported:
 
 
 def write_wasm(spot: Spot) -> Exported:
-    """One saved configuration, which both pages import."""
+    """Write one saved configuration, which both pages import."""
     whole, notes = in_chips(spot)
     item = {"path": [whole.board], "isGroup": False, "value": _written(whole)}
     text = json.dumps({"version": VERSION, "name": "configurations", "data": [item]}, indent=2)
@@ -138,7 +138,7 @@ def write_wasm(spot: Spot) -> Exported:
 
 
 def write_ranges(ranges: Mapping[str, str]) -> Exported:
-    """Saved ranges by name, which both pages import."""
+    """Write saved ranges by name, which both pages import."""
     data = [{"path": [name], "isGroup": False, "value": text} for name, text in ranges.items()]
     return Exported(json.dumps({"version": VERSION, "name": "ranges", "data": data}, indent=2) + "\n")
 

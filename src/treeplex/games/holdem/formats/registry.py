@@ -1,4 +1,4 @@
-"""The formats by name: how each is told from the others, read and written."""
+"""Registry of the formats by name, with their recognition, reading and writing."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from treeplex.games.holdem.spot import PLAYERS, Spot
 
 OURS: Final = "treeplex"
 MOST_BYTES: Final = 20_000_000
-"""Of a file; PioSOLVER's largest trees have less."""
+"""Largest size of a file; PioSOLVER's largest trees are smaller."""
 
 
 @dataclass(frozen=True)
 class Format:
-    """One format. ``ranges``: it holds ranges alone, by name."""
+    """One format. ``ranges``: writer of a format that holds only ranges, by name."""
 
     summary: str
     write: Callable[[Spot], Exported] | None = None
@@ -40,12 +40,12 @@ def _treeplex(spot: Spot) -> Exported:
 
 
 def _each(write: Callable[[Any], str]) -> Callable[[Mapping[str, str]], Exported]:
-    """One range per line."""
+    """Return a writer of one range per line."""
     return lambda ranges: Exported("".join(write(parse_range(text)) + "\n" for text in ranges.values()))
 
 
 FORMATS: Final = {
-    OURS: Format("a spot as JSON (TOML is read, too)", _treeplex),
+    OURS: Format("a spot as JSON (TOML can also be read)", _treeplex),
     "pio": Format("PioSOLVER: #Key#value settings and add_line commands", write_pio),
     "texas": Format("TexasSolver: a console file", write_texas),
     "desktop": Format("desktop-postflop: a hand as JSON", write_desktop),
@@ -55,25 +55,25 @@ FORMATS: Final = {
     "gtoplus": Format("a range as GTO+ writes it: [50]AA[/50],KK", ranges=_each(write_brackets)),
     "floats": Format("a range as 1,326 numbers in PioSOLVER's order", ranges=_each(write_floats)),
 }
-"""By name; those without ``write`` hold ranges."""
+"""Formats by name; those without ``write`` hold ranges."""
 
 
 def named(name: str) -> Format:
-    """A format, or a refusal that lists them."""
+    """Return a format by name; raise ParameterError, listing all formats, if there is none."""
     if name not in FORMATS:
         raise ParameterError(f"The format must be one of {', '.join(FORMATS)}, got {quoted(name)}.")
     return FORMATS[name]
 
 
 def detect(text: str, file: str = "") -> str:
-    """The format of a text, by its content; ``file``: its name, whose ending tells JSON and TOML."""
+    """Return the format of a text by its content; ``file``: its name, whose ending identifies JSON and TOML."""
     start, ending = text[:1000].lstrip(), file.lower()
     if start.startswith(("{", "[")) and not re.match(r"\[[0-9.]+%?\]", start):
         return _json_format(text)
     if ending.endswith((".toml", ".json")):
         return OURS
-    for name, found in (("texas", is_texas), ("pio", is_pio)):
-        if found(text):
+    for name, matches in (("texas", is_texas), ("pio", is_pio)):
+        if matches(text):
             return name
     words = text[:100_000].replace(",", " ").split()
     if len(words) == HANDS and re.fullmatch(r"[0-9.eE+-]+", words[0]):
@@ -84,7 +84,7 @@ def detect(text: str, file: str = "") -> str:
 
 
 def read(text: str, form: str, part: str = "") -> Imported:
-    """What a text in a format other than ours holds; ``part``: which of several."""
+    """Read a text in another program's format; ``part``: name of one of several parts."""
     named(form)
     if len(text) > MOST_BYTES:
         raise FormatError(f"a file of more than {MOST_BYTES // 10**6} MB is not read.", path=form)
@@ -97,12 +97,12 @@ def read(text: str, form: str, part: str = "") -> Imported:
         raise ParameterError(f"A {form} file holds one thing: leave out {quoted('#' + part)}.")
     if form in ("pio", "texas"):
         return read_pio(text) if form == "pio" else read_texas(text)
-    found = read_floats(text) if form == "floats" else " ".join(text.split())
-    return Imported({}, ranges={"range": format_range(parse_range(found))})
+    text_of_range = read_floats(text) if form == "floats" else " ".join(text.split())
+    return Imported({}, ranges={"range": format_range(parse_range(text_of_range))})
 
 
 def export_spot(spot: Spot, to: str) -> Exported:
-    """A spot in the format of another program; both its ranges, where that holds ranges alone.
+    """Write a spot in the format of another program, or both its ranges if the format holds only ranges.
 
     >>> print(export_spot(Spot("Ks 9h 6d 3c Jh", 100, 300, "AA:0.5,KQs", "QQ"), "gtoplus").text.strip())
     [50.0]AA[/50.0],KQs
@@ -112,7 +112,7 @@ def export_spot(spot: Spot, to: str) -> Exported:
 
 
 def write(source: Imported, form: str) -> Exported:
-    """The same in another format: a spot, its ranges, or ranges alone."""
+    """Write a spot, its ranges, or ranges alone in another format."""
     how = named(form)
     if how.ranges is not None:
         return how.ranges(_ranges(source) if source.ranges is None else source.ranges)
@@ -122,7 +122,7 @@ def write(source: Imported, form: str) -> Exported:
 
 
 def _ranges(source: Imported) -> dict[str, str]:
-    """Both ranges of a spot."""
+    """Return both ranges of a spot."""
     return {name: str(source.fields.get(f"{name}_range", "")) for name in PLAYERS}
 
 
@@ -130,7 +130,7 @@ def _json_format(text: str) -> str:
     try:
         data = parse_json(text)
     except ValueError:
-        return OURS  # whose reader says what is wrong
+        return OURS  # its reader reports the error
     if not is_postflop(data):
         return OURS
     if "config" in data or "startingPot" in data:

@@ -1,7 +1,8 @@
 """TexasSolver's console files: one command per line, sizes in per cent of the pot.
 
 Commands as in bupticybee/TexasSolver ``src/tools/CommandLineTool.cpp``; a sample is its
-``benchmark/benchmark_texassolver.txt``. It counts the pot after a call, as we do, and rounds bets to whole chips.
+``benchmark/benchmark_texassolver.txt``. TexasSolver counts the pot after a call, as treeplex does, and rounds bets to
+whole chips.
 """
 
 from __future__ import annotations
@@ -26,56 +27,58 @@ FIELDS: Final = {
     "set_range_ip": "ip_range",
 }
 RUNNING: Final = ("build_tree", "start_solve", "set_thread_num", "set_print_interval", "set_use_isomorphism")
-TOLD: Final = ("set_max_iteration", "set_dump_rounds", "dump_result")
-"""Commands about running a solver; a note names the latter."""
+NOTED: Final = ("set_max_iteration", "set_dump_rounds", "dump_result")
+"""Ignored commands about running a solver; a note names those in ``NOTED``."""
 
 KINDS: Final = ("bet", "raise", "donk", "allin")
-THRESHOLD: Final = 0.67  # what it takes where a file says nothing
-BETS: Final = 4  # bets and raises on a street, after which it allows no more
+THRESHOLD: Final = 0.67  # its default
+BETS: Final = 4  # its largest number of bets and raises on a street
 PROGRAM: Final = "TexasSolver"
 
 
 def is_texas(text: str) -> bool:
-    """Is this a console file of TexasSolver?"""
+    """Whether this is a console file of TexasSolver."""
     words = {line.split(" ", 1)[0] for line in text[:200_000].splitlines()}
     return bool(words & {"set_effective_stack", "set_bet_sizes", "set_range_oop", "set_range_ip"})
 
 
 def read_texas(text: str) -> Imported:
-    """The spot of a console file."""
+    """Read the spot of a console file."""
     fields: dict[str, Any] = {}
     sizes = {(player, street, kind): "" for player in PLAYERS for street in STREETS for kind in KINDS}
-    told, threshold, target = dict[str, None](), THRESHOLD, ""
-    for place, raw in enumerate(text.splitlines(), 1):
+    noted, threshold, target = dict[str, None](), THRESHOLD, ""
+    for line_number, raw in enumerate(text.splitlines(), 1):
         command, _, rest = raw.strip().partition(" ")
         rest = rest.strip()
         if command in ("set_pot", "set_effective_stack"):
-            fields[FIELDS[command]] = number(rest, command, place)
+            fields[FIELDS[command]] = number(rest, command, line_number)
         elif command in FIELDS:
             fields[FIELDS[command]] = rest
         elif command == "set_bet_sizes":
-            key, menu = _sizes(rest, place)
+            key, menu = _sizes(rest, line_number)
             sizes[key] = menu
         elif command == "set_allin_threshold":
-            threshold = number(rest, command, place)
+            threshold = number(rest, command, line_number)
             if not 0.0 < threshold <= 1.0:
-                raise _wrong(f"set_allin_threshold takes a share above 0, at most 1, got {quoted(rest)}", place)
+                raise _wrong(
+                    f"set_allin_threshold takes a fraction above 0, at most 1, got {quoted(rest)}", line_number
+                )
         elif command == "set_accuracy":
-            target = f"{number(rest, command, place):g}%pot"
-        elif command in TOLD:
-            told[command] = None
+            target = f"{number(rest, command, line_number):g}%pot"
+        elif command in NOTED:
+            noted[command] = None
         elif command and command not in RUNNING:
-            raise _wrong(f"the command {quoted(command)} is not one of TexasSolver's", place)
+            raise _wrong(f"the command {quoted(command)} is not one of TexasSolver's", line_number)
     for name in FIELDS.values():
         if name not in fields:
-            raise FormatError(f"the file says nothing of its {name.replace('_', ' ')}.", path="texas")
+            raise FormatError(f"the file does not state its {name.replace('_', ' ')}.", path="texas")
     made = _fields(fields, sizes, threshold)
-    notes = [f"commands about the solver are left out: {', '.join(told)}"] if told else []
+    notes = [f"commands about the solver are left out: {', '.join(noted)}"] if noted else []
     return Imported(made, (*notes, *_notes(make_spot(made), sizes)), target)
 
 
 def _sizes(text: str, place: int) -> tuple[tuple[str, str, str], str]:
-    """``oop,flop,bet,50,100``, or ``oop,flop,allin``."""
+    """Parse sizes such as ``oop,flop,bet,50,100``, or ``oop,flop,allin``."""
     parts = [part.strip() for part in text.split(",")]
     if len(parts) < 3 or parts[0] not in PLAYERS or parts[1] not in STREETS or parts[2] not in KINDS:
         raise _wrong(
@@ -105,7 +108,7 @@ def _fields(fields: dict[str, Any], sizes: dict[tuple[str, str, str], str], thre
 
 
 def _chip(*amounts: float) -> float:
-    """The largest of 1, 0.1, 0.01, ... that all amounts are multiples of."""
+    """Return the largest of 1, 0.1, 0.01, ... of which all amounts are multiples."""
     for digits in range(7):
         if all(round(amount, digits) == amount for amount in amounts):
             return 1 if digits == 0 else round(10.0**-digits, digits)
@@ -119,14 +122,14 @@ def _notes(spot: Spot, sizes: dict[tuple[str, str, str], str]) -> list[str]:
         notes.append(f"all-in is added where the file says so, not for {', '.join(bare)}; some builds always add it")
     if spot.chip != 1:
         notes.append(f"bets are rounded to chips of {spot.chip:g}; TexasSolver rounds them to 1")
-    deepest = max((step.moment.raises for step, _ in walk(spot, offers(spot))), default=0)
+    deepest = max((step.state.raises for step, _ in walk(spot, offers(spot))), default=0)
     if deepest > BETS:
         notes.append(f"TexasSolver stops after {BETS} bets and raises on a street; here only the stacks do")
     return notes
 
 
 def write_texas(spot: Spot) -> Exported:
-    """A console file; refused where sizes are not per cent of the pot, and with rake, which it does not know."""
+    """Write a console file; raise ParameterError for sizes other than per cent of the pot and all-in, and for rake."""
     whole, notes = in_chips(spot)
     if whole.rake_rate:
         raise cannot(PROGRAM, f"a rake of {whole.rake_rate:g}")

@@ -1,4 +1,4 @@
-"""What writers take of a spot: its ranges, and its amounts in whole chips, the only ones that other programs know."""
+"""Parts of a spot for writers: its ranges, and its amounts in whole chips, as other programs require."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from treeplex.arrays import Floats
-from treeplex.games.holdem.money import ratio, told
+from treeplex.games.holdem.money import format_amount, ratio
 from treeplex.games.holdem.ranges import format_range, parse_range
 from treeplex.games.holdem.spot import Spot
 
@@ -16,12 +16,12 @@ _AMOUNT = re.compile(r"[0-9.]+")
 
 
 def in_chips(spot: Spot) -> tuple[Spot, tuple[str, ...]]:
-    """The same spot counted in its chips, and what to say of that."""
+    """Convert the amounts of a spot to chips, and return it with a note about this."""
     if spot.chip == 1:
         return spot, ()
 
-    def chips(found: re.Match[str]) -> str:
-        return str(spot.chips(float(found[0])))
+    def chips(match: re.Match[str]) -> str:
+        return str(spot.chips(float(match[0])))
 
     def counted(menus: Mapping[str, str]) -> dict[str, str]:
         return {key: _CHIPS.sub(chips, text) for key, text in menus.items()}
@@ -36,14 +36,17 @@ def in_chips(spot: Spot) -> tuple[Spot, tuple[str, ...]]:
         line_sizes={_AMOUNT.sub(chips, line): text for line, text in counted(spot.line_sizes).items()},
         rake_cap=None if spot.rake_cap is None else ratio(spot.rake_cap, spot.chip),
     )
-    return whole, (f"amounts are counted in chips of {told(spot.chip)}: the pot of {told(spot.pot)} is {whole.pot}",)
+    return whole, (
+        f"amounts are counted in chips of {format_amount(spot.chip)}:"
+        f" the pot of {format_amount(spot.pot)} is {whole.pot}",
+    )
 
 
 def range_weights(spot: Spot, player: int) -> Floats:
-    """[1326] a player's range as it was given, with the hands that share a card with the board."""
+    """[1326] a player's range as entered, including hands that share a card with the board."""
     return parse_range(spot.ip_range if player else spot.oop_range)
 
 
 def range_text(spot: Spot, player: int) -> str:
-    """The same as text that every program reads: classes and hands with their weights."""
+    """Return a player's range as text that every program reads: classes and hands with their weights."""
     return format_range(range_weights(spot, player))

@@ -1,7 +1,7 @@
-"""Bet sizes as other programs write them: per cent of the pot as bare numbers, ``52``, ``33, 75``, ``2.5x``, ``3e200``.
+"""Bet sizes in other programs' notation, with bare numbers for per cent: ``52``, ``33, 75``, ``2.5x``, ``3e200``.
 
 PioSOLVER, wasm-postflop and desktop-postflop (``sanitizeBetString`` in their ``src/utils.ts``) share this notation;
-TexasSolver has per cent alone.
+TexasSolver has only per cent.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _BARE = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
 
 
 def from_bare(text: object, name: str) -> str:
-    """Sizes in our words: bare numbers are per cent.
+    """Convert sizes to treeplex's notation; bare numbers are per cent.
 
     >>> from_bare("33 75,2.5X a", "raise")
     '33%, 75%, 2.5x, a'
@@ -40,7 +40,7 @@ def _one(part: str, name: str) -> str:
 
 
 def bare(sizes: tuple[Size, ...], spot: Spot, name: str, program: str) -> str:
-    """Sizes in the others' words; refused if ``program`` has none for one of them. Chips are whole."""
+    """Convert sizes to the notation of ``program``; raise ParameterError if it has none for one. Chips are whole."""
     words: list[str] = []
     for size in sizes:
         if size.kind == MINIMUM:
@@ -55,5 +55,5 @@ def bare(sizes: tuple[Size, ...], spot: Spot, name: str, program: str) -> str:
 
 
 def cannot(program: str, what: str, fix: str = "") -> ParameterError:
-    """A format has no words for something."""
-    return ParameterError(f"{program} has no words for {what}{fix or '; --to treeplex keeps all of the spot'}.")
+    """Error for something that a program's format cannot represent."""
+    return ParameterError(f"{program} cannot represent {what}{fix or '; --to treeplex keeps all of the spot'}.")
