@@ -231,7 +231,7 @@ class Endless(Coins):
 def test_games_without_an_end_are_refused(asked, start, width, monkeypatch) -> None:
     """By depth and bytes: smaller bounds than the real ones, so that the test is quick."""
     monkeypatch.setattr(on_the_fly, "DEEPEST", 20_000)
-    monkeypatch.setattr(endless.Watch.look, "__defaults__", (20_000,))
+    monkeypatch.setattr(endless.Watch.check_line, "__defaults__", (20_000,))
     monkeypatch.setattr(endless, "LONGEST_LINE", 2**24)
     monkeypatch.setattr(endless, "ALLOWANCE", 2**24)
     game = Endless(start, width)
