@@ -24,6 +24,7 @@ COMMANDS: Final = {
     "export": "Save a game to a file, or a policy in another format.",
     "reproduce": "Reproduce a figure or table of a paper.",
     "serve": "Look at runs, solve, compare and train in a browser.",
+    "mcp": "Serve tools to an assistant over the Model Context Protocol.",
     "upi": "Drive the hold'em solver by PioSOLVER's text protocol (UPI), line by line over stdin and stdout.",
     "holdem": "Texas hold'em subgames: solve a spot, look at the answer, see how large one is.",
 }
