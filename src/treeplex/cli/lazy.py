@@ -24,6 +24,7 @@ COMMANDS: Final = {
     "export": "Save a game to a file, or a policy in another format.",
     "reproduce": "Reproduce a figure or table of a paper.",
     "serve": "View runs, solve, compare and train in a browser.",
+    "mcp": "Serve tools to an assistant over the Model Context Protocol.",
     "upi": "Control the hold'em solver with PioSOLVER's text protocol (UPI) on stdin and stdout.",
     "holdem": "Texas hold'em subgames: solve spots, show solutions, estimate sizes.",
 }

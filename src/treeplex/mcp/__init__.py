@@ -1,0 +1,1 @@
+"""treeplex as a server of the Model Context Protocol, so that assistants can solve games: ``treeplex mcp``."""
