@@ -1,4 +1,8 @@
-"""results.json as Markdown; ``python benchmarks/rivals/report.py`` writes RESULTS.md again without a new run."""
+"""Write the results of a run as Markdown and as the README's picture.
+
+``.venv/bin/python benchmarks/rivals/report.py`` writes RESULTS.md, docs/images/rivals.png and the part of README.md
+between the ``rivals`` markers again from results.json, without a new run.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from matplotlib.figure import Figure
+
 Results = dict[str, Any]
+
+HERE = Path(__file__).resolve().parent
+BEGIN, END = "<!-- rivals:begin -->", "<!-- rivals:end -->"
 
 NAMES = {"cfr": "CFR", "cfr+": "CFR+"}
 
@@ -128,6 +137,54 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]], left: tuple[int, 
     return "\n".join("| " + " | ".join(row) + " |" for row in (head, rule, *rows))
 
 
+def picture(results: Results, path: Path) -> None:
+    """Draw the time per iteration of either rival over treeplex's, for CFR+ on every game."""
+    games = [game for game in results["games"] if "cfr+" in game["seconds_per_iteration"]]
+    figure = Figure(figsize=(8.0, 0.55 * len(games) + 1.2), layout="constrained")
+    axes: Any = figure.add_subplot()
+    rows = range(len(games))
+    for offset, side, name in ((-0.2, "openspiel", "OpenSpiel (C++)"), (0.2, "liteefg", "LiteEFG")):
+        best = [game["seconds_per_iteration"]["cfr+"] for game in games]
+        ratios = [each[side] / each["treeplex"] for each in best]
+        bars = axes.barh([row + offset for row in rows], ratios, height=0.36, label=name)
+        axes.bar_label(bars, labels=[_times(ratio) for ratio in ratios], padding=3)
+    axes.set_yticks(rows, [f"{game['game']} ({game['nodes']:,} nodes)" for game in games])
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.set_xlim(1.0, axes.get_xlim()[1] * 2.0)
+    axes.set_xlabel("time of one CFR+ iteration, divided by treeplex's")
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.legend(loc="outside upper center", ncols=2, frameon=False)
+    figure.savefig(path, dpi=120)
+
+
+def readme(results: Results) -> str:
+    """What the README says under its picture."""
+    versions, machine = results["versions"], results["machine"]
+    ratios = [game["seconds_per_iteration"]["cfr+"] for game in results["games"]]
+    least, most = (
+        [pick(each[side] / each["treeplex"] for each in ratios) for side in ("openspiel", "liteefg")]
+        for pick in (min, max)
+    )
+    return (
+        "![Time of one CFR+ iteration of OpenSpiel and LiteEFG, divided by treeplex's](docs/images/rivals.png)\n\n"
+        f"Per CFR+ iteration OpenSpiel {versions['open_spiel']} takes {least[0]:,.0f} to {most[0]:,.0f} times as long"
+        f" as treeplex {versions['treeplex']}, and LiteEFG {versions['LiteEFG']} takes {least[1]:,.0f} to"
+        f" {most[1]:,.0f} times as long.\nAll three ran side by side, one thread each, on the"
+        f" same games and iterates ({results['date']}, {machine['cores']} cores).\n"
+        "[Table and conditions](benchmarks/rivals/RESULTS.md), made by `.venv/bin/python benchmarks/rivals/run.py`."
+    )
+
+
+def write(results: Results) -> None:
+    """Write the table, the picture and the README's part."""
+    root = HERE.parents[1]
+    (HERE / "RESULTS.md").write_text(markdown(results))
+    picture(results, root / "docs/images/rivals.png")
+    page = root / "README.md"
+    before, rest = page.read_text().split(BEGIN)
+    page.write_text(f"{before}{BEGIN}\n{readme(results)}\n{END}{rest.split(END)[1]}")
+
+
 if __name__ == "__main__":
-    here = Path(__file__).resolve().parent
-    (here / "RESULTS.md").write_text(markdown(json.loads((here / "results.json").read_text())))
+    write(json.loads((HERE / "results.json").read_text()))

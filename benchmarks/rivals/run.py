@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from report import markdown
+from report import write
 
 HERE = Path(__file__).resolve().parent
 RIVALS = HERE / ".venv"
@@ -282,7 +282,7 @@ def main() -> None:
     results |= {"seconds": time.perf_counter() - began, "load_average": load}
     results |= {"rounds": ROUNDS, "sprint": SPRINT, "races": RACES}
     (HERE / "results.json").write_text(json.dumps(results, indent=1) + "\n")
-    (HERE / "RESULTS.md").write_text(markdown(results))
+    write(results)
     say(f"done in {results['seconds']:.0f} s: results.json, RESULTS.md")
 
 

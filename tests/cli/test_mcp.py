@@ -19,7 +19,7 @@ pytest.importorskip("mcp")
 
 from mcp import Client, StdioServerParameters, stdio_client
 
-from treeplex.mcp.server import Limits, make_server
+from treeplex.mcp.server import CallLimits, make_server
 
 RIVER = {
     "board": "Ks 7h 4d 2c 9s", "pot": 10, "effective_stack": 30, "oop_range": "AA,KQs,76s", "ip_range": "AKs,99,T8s",
@@ -31,7 +31,7 @@ def calls(folder: Path, *wanted: tuple[str, dict[str, Any]], seconds: float = 12
 
     async def run() -> list[Any]:
         answers = []
-        async with Client(make_server(Limits(folder, seconds, int(memory)))) as client:
+        async with Client(make_server(CallLimits(folder, seconds, int(memory)))) as client:
             for name, arguments in wanted:
                 result = await client.call_tool(name, arguments)
                 text = result.content[0].text
@@ -43,7 +43,7 @@ def calls(folder: Path, *wanted: tuple[str, dict[str, Any]], seconds: float = 12
 
 def test_tools_have_schemas_from_the_options_of_a_run(tmp_path: Path) -> None:
     async def run() -> dict[str, Any]:
-        async with Client(make_server(Limits(tmp_path, 60.0, 10**9))) as client:
+        async with Client(make_server(CallLimits(tmp_path, 60.0, 10**9))) as client:
             return {tool.name: tool.input_schema["properties"] for tool in (await client.list_tools()).tools}
 
     found = anyio.run(run)

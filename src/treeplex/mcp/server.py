@@ -28,8 +28,8 @@ MARGIN: Final = 0.8
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What each call may take."""
+class CallLimits:
+    """Limits on each call: its folder, time and memory."""
 
     folder: Path  # where runs are saved and files are read
     seconds: float
@@ -38,10 +38,10 @@ class Limits:
 
 def serve(folder: Path, seconds: float, memory: int) -> None:
     """Serve over stdin and stdout until the client closes them."""
-    make_server(Limits(folder, seconds, memory)).run("stdio")
+    make_server(CallLimits(folder, seconds, memory)).run("stdio")
 
 
-def make_server(limits: Limits) -> MCPServer:
+def make_server(limits: CallLimits) -> MCPServer:
     """Build the server with all tools."""
     server = MCPServer("treeplex", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
     for name in TOOLS:
@@ -49,7 +49,7 @@ def make_server(limits: Limits) -> MCPServer:
     return server
 
 
-def _tool(name: str, limits: Limits) -> Callable[..., Coroutine[Any, Any, dict[str, Any]]]:
+def _tool(name: str, limits: CallLimits) -> Callable[..., Coroutine[Any, Any, dict[str, Any]]]:
     async def call(**arguments: Any) -> dict[str, Any]:
         if name in TIMED and arguments.get("seconds") is None:
             arguments["seconds"] = MARGIN * limits.seconds
@@ -73,7 +73,7 @@ def _described(plain: inspect.Signature) -> inspect.Signature:
     return plain.replace(parameters=parameters)
 
 
-async def run_call(name: str, arguments: dict[str, Any], limits: Limits) -> dict[str, Any]:
+async def run_call(name: str, arguments: dict[str, Any], limits: CallLimits) -> dict[str, Any]:
     """Run a tool in a new process; it is killed when its time is over, or when the client cancels the call."""
     command = [sys.executable, "-m", "treeplex.mcp.worker"]
     pipe = asyncio.subprocess.PIPE
