@@ -199,6 +199,14 @@ def _limit(name: str) -> float:
     return math.inf if limit == resource.RLIM_INFINITY else limit
 
 
+def limit_memory(count: int) -> None:
+    """Limit the bytes that this process may allocate, where the system can."""
+    with suppress(ImportError, AttributeError, ValueError, OSError):
+        import resource  # noqa: PLC0415 - there is none on Windows
+
+        resource.setrlimit(resource.RLIMIT_DATA, (count, count))
+
+
 def cores() -> int:
     """Number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -34,7 +34,7 @@ def test_a_run_begun_here_goes_on_there_and_comes_back(cluster, tmp_path) -> Non
 
 
 def test_other_algorithms_are_refused(cluster) -> None:
-    with pytest.raises(tp.TreeplexError, match="algorithms with streams"):
+    with pytest.raises(tp.TreeplexError, match="must have streams"):
         tp.solve("kuhn", "lp", cluster=cluster)
 
 

@@ -177,5 +177,5 @@ def test_refusals_name_the_parameter(algorithm, said) -> None:
 
 def test_the_family_is_told_in_words() -> None:
     assert family() == (
-        "cfr, cfr+, lcfr, dcfr, pcfr+, pdcfr+, hs-dcfr, hs-pcfr+, sapcfr+, apcfr+, stable-pcfr+ and smooth-pcfr+"
+        "cfr, cfr+, lcfr, dcfr, pcfr+, pdcfr+, hs-dcfr, hs-pcfr+, sapcfr+, apcfr+, stable-pcfr+, smooth-pcfr+ and hedge"
     )

@@ -276,7 +276,7 @@ def test_a_new_subgame_is_what_the_rules_say_with_the_sizes_found_beside_it() ->
 def test_the_gain_of_a_size_is_what_it_wins_once_from_an_opponent_who_reads_it() -> None:
     game = grown(TWO, (1.0, 4.0), 0)
     for found in candidates(game, balance(game), "best-response", 1.0):
-        hands, node = game.tree.hands, found.place
+        hands, node = game.tree.hands, found.decision
         player, at = int(game.tree.nodes.mover[node]), game.numbers(game.tree, game.tree.path(node))[node]
         arriving = np.ones(hands)
         for n in game.tree.path(node):
@@ -403,7 +403,7 @@ def test_refusals() -> None:
         with pytest.raises(ParameterError) as error:
             tp.grow(start, iterations=5, growth=growth)
         assert str(error.value).startswith(f"The '{name}' parameter must be")
-        assert "its payoffs behind a size are not proportional to it, got 'transfer'." in str(error.value)
+        assert "because its payoffs do not scale with the size, got 'transfer'." in str(error.value)
         with pytest.raises(ParameterError):
             Growing(growth).start(start)
 

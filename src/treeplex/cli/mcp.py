@@ -17,7 +17,7 @@ def mcp(
     seconds: Annotated[float, typer.Option(min=1.0, help="Time limit per call, in seconds.")] = 300.0,
     memory: Annotated[float, typer.Option(min=0.5, help="Memory limit per call, in GB.")] = 4.0,
 ) -> None:
-    """Serve treeplex's tools to an assistant over stdin and stdout (Model Context Protocol)."""
+    """Serve tools to an assistant over the Model Context Protocol. It talks over stdin and stdout."""
     try:
         from treeplex.mcp.server import serve  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:

@@ -43,6 +43,9 @@ _HAS_KERNELS: Final = re.compile(rb"^from treeplex\.kernels\.(jit|cuda\.kernels)
 _IMPORT: Final = re.compile(rb"^from treeplex\.([\w.]+) import \(?([^)\n]*)", re.MULTILINE)
 
 
+INLINED: Final[Any] = {"nogil": True, "no_cfunc_wrapper": True, "forceinline": True}
+"""Options for forms that LLVM copies into their callers, and that may make arrays (``jit_options`` of ``overload``)."""
+
 INLINED_LOOP: Final[Any] = {"nogil": True, "no_cfunc_wrapper": True, "forceinline": True, "_nrt": False}
 """Options of ``inlined_loop``, for functions that are chosen by type (``jit_options`` of ``overload``)."""
 

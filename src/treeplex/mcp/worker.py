@@ -9,14 +9,16 @@ import json
 import math
 import os
 import sys
-from contextlib import redirect_stdout, suppress
+from contextlib import redirect_stdout
 from typing import Any
+
+from treeplex.system import limit_memory
 
 
 def main() -> int:
     """Read ``{"tool", "arguments", "memory"}`` and print ``{"result"}`` or ``{"error"}``."""
     call = json.loads(sys.stdin.read())
-    _limit_memory(call["memory"])
+    limit_memory(call["memory"])
     from treeplex.errors import TreeplexError  # noqa: PLC0415 - what it imports counts towards the limit
     from treeplex.mcp.tools import TOOLS  # noqa: PLC0415
 
@@ -30,14 +32,6 @@ def main() -> int:
     print(json.dumps(answer))
     sys.stdout.flush()
     os._exit(0)  # threads that wait for more work do not matter any more
-
-
-def _limit_memory(count: int) -> None:
-    """Limit the bytes that this process may allocate, where the system can."""
-    with suppress(ImportError, AttributeError, ValueError, OSError):
-        import resource  # noqa: PLC0415 - there is none on Windows
-
-        resource.setrlimit(resource.RLIMIT_DATA, (count, count))
 
 
 def _plain(value: Any) -> Any:

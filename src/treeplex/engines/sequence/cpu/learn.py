@@ -26,7 +26,7 @@ from treeplex.engines.sequence.arrays import (
 from treeplex.engines.sequence.cpu.bottom_up import walk_up
 from treeplex.engines.sequence.cpu.treeplex import best_response, realization_plan
 from treeplex.engines.sequence.partition import SEPARATOR, Partition
-from treeplex.kernels.jit import INLINED_LOOP, callee, specialised
+from treeplex.kernels.jit import INLINED, callee, specialised
 from treeplex.kernels.threads.team import Worker, team_barrier
 from treeplex.updates.exponential import exp_all
 from treeplex.updates.hedge import cut_below
@@ -128,7 +128,7 @@ def _learn_together(
     team_barrier(worker)
 
 
-@specialised("partition", {Partition: _learn_together}, jit_options=INLINED_LOOP)
+@specialised("partition", {Partition: _learn_together}, jit_options=INLINED)
 def _learn(
     treeplex: Treeplex, partition: None, learner: WalkedLearner, rule: WalkedRule, values: Floats, step: Step,
     worker: None,
@@ -151,7 +151,7 @@ def _respond(
         plan[s] += step.weight * (response[s] - plan[s])
 
 
-@specialised("learner", {Responder: _respond}, jit_options=INLINED_LOOP)
+@specialised("learner", {Responder: _respond}, jit_options=INLINED)
 def learn(
     treeplex: Treeplex, partition: Partition | None, learner: WalkedLearner, rule: WalkedRule, values: Floats,
     step: Step, worker: Worker | None,
