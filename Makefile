@@ -43,8 +43,9 @@ calibrate: .venv/installed-dev
 screenshots: .venv/installed-dev
 	$(BIN)/python tools/screenshots.py
 
-# The site, in build/site: any warning fails, a link or anchor that leads nowhere included. Needs no network.
+# The site, in build/site: any warning fails, and so does a dead link or a sentence that is not plain. Needs no network.
 docs: .venv/installed-dev
+	$(BIN)/python tools/english.py
 	$(BIN)/sphinx-build -c docs -W --keep-going -n -q . build/site
 	@echo "open build/site/index.html"
 

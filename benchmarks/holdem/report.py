@@ -12,9 +12,9 @@ HEAD = """# treeplex and postflop-solver side by side
 Written by `benchmarks/holdem/report.py` from `results.json` (1 and 2 threads: 2 cores of an AMD EPYC) and
 `results-16.json` (16 threads: 16 cores of an Intel Xeon), which `benchmarks/holdem/run.py` measures: the same spots
 (`tests/holdem/spots.json`), sides taking turns in one run. postflop-solver 0.1.0 was built for the processor it ran on.
-Each side looks at exploitability every ten iterations with its own best response; looks count. Machines were quiet but
-for the run itself (load average in the last column). Times are processor seconds, in brackets wall clock; the better of
-three runs of each side, of one on F1.
+Each side measures exploitability every ten iterations with its own best response, and its time counts. Machines were
+quiet apart from the run itself (load average in the last column). Times are processor seconds, with wall clock in
+brackets. They are the better of three runs of each side, and of one on F1.
 
 | spot | threads | storage | % of pot | treeplex: iterations, time | postflop-solver | cpu ratio | wall ratio | load |
 | --- | ---: | --- | ---: | --- | --- | ---: | ---: | ---: |

@@ -32,9 +32,9 @@ def _setting(results: Results) -> str:
     return (
         "# treeplex, OpenSpiel and LiteEFG side by side\n\n"
         f"{results['date']}, {machine['cpu']}, {machine['cores']} cores, {machine['system']},"
-        f" Python {machine['python']}; {listed}. One run of {results['seconds'] / 60:.1f} minutes, one thread per side,"
-        f" the sides taking turns; load average {load[0]:.1f} at the start and {load[1]:.1f} at the end, on a machine"
-        " shared with other work. Written by `benchmarks/rivals/run.py`; every round is in `results.json`."
+        f" Python {machine['python']}. Versions: {listed}. One run of {results['seconds'] / 60:.1f} minutes, one thread"
+        f" per side, the sides taking turns. The load average was {load[0]:.1f} at the start and {load[1]:.1f} at the"
+        " end. `benchmarks/rivals/run.py` writes this page, and every round is in `results.json`."
     )
 
 
@@ -53,9 +53,9 @@ def _iterations(results: Results) -> str:
     ]
     head = ("game", "nodes", "infosets", "algorithm", "treeplex", "OpenSpiel", "LiteEFG", "OpenSpiel ÷ treeplex")
     return (
-        "## Time per iteration\n\nProcessor time in the fastest stretch of 5 to 10 ms (or iteration, if longer) of"
-        f" {results['rounds']} rounds of {results['sprint']} s per side, each from a fresh solver; construction is not"
-        " timed. One iteration updates every player once.\n\n"
+        "## Time per iteration\n\nThe table shows processor time in the fastest stretch of 5 to 10 ms, or in the"
+        f" fastest iteration if that is longer. Each side runs {results['rounds']} rounds of {results['sprint']} s, each"
+        " from a fresh solver, and construction is not timed. One iteration updates every player once.\n\n"
         + _table((*head, "LiteEFG ÷ treeplex"), rows, left=(0, 3))
     )
 
@@ -74,7 +74,7 @@ def _race(results: Results) -> str:
     head = ("NashConv", "treeplex", "OpenSpiel", "LiteEFG", "OpenSpiel ÷ treeplex", "LiteEFG ÷ treeplex")
     return (
         "## CFR+ on leduc_poker to a target\n\nIterations, and processor time of iterating alone, best of"
-        f" {results['races']} runs. NashConv is looked at every ten iterations, by treeplex for its own policies and by"
+        f" {results['races']} runs. NashConv is measured every ten iterations, by treeplex for its own policies and by"
         " OpenSpiel for the others'.\n\n" + _table(head, rows, left=(0,))
     )
 
@@ -111,8 +111,8 @@ def _sameness(results: Results) -> str:
         " updates both players at once, CFR+ alternately; a strategy enters the average after the update, so averages"
         " lack the uniform first strategy and include the newest. Its time per iteration is for that variant, and its"
         " iterations to a target are its own. For the table treeplex played the same variant.\n"
-        "- **Goofspiel** with 5 cards is full of exact ties, which rounding decides one way or the other from the third"
-        " strategy on: noise of 1e-15 in treeplex's own first regrets moves its NashConv at t=10 by about 0.1. Averages"
+        "- **Goofspiel** with 5 cards is full of exact ties. Rounding decides them one way or the other from the third"
+        " strategy on. Noise of 1e-15 in treeplex's own first regrets moves its NashConv at t=10 by about 0.1. Averages"
         " without the third strategy are equal (LiteEFG's at t=2 have it).\n\n" + _table(head, rows, left=(0, 1))
     )
 

@@ -100,8 +100,8 @@ def markdown(results: dict[str, Any]) -> str:
     lines = [
         "# Monte Carlo CFR: treeplex, OpenSpiel and LiteEFG",
         "",
-        "Written by `benchmarks/rivals/sampling.py`; do not edit.",
-        f"{results['date']}; {about['cpu']}, {about['cores']} cores; load {load[0]:.1f} to {load[1]:.1f};",
+        "Written by `benchmarks/rivals/sampling.py`. Do not edit this page.",
+        f"{results['date']}, {about['cpu']}, {about['cores']} cores, load {load[0]:.1f} to {load[1]:.1f},",
         ", ".join(f"{name} {version}" for name, version in results["versions"].items()) + ".",
         "",
         "## External sampling: microseconds per iteration",

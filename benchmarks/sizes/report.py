@@ -71,9 +71,9 @@ def singles(name: str, rows: list[dict]) -> list[str]:
         f"| counted work, summed | {work:.3f} | 1 (the rich game alone: {floor:.3f}) | |",
         f"| seconds, summed | {seconds:.3f} | 1 ({sum(row['tried']['seconds'] for row in rows):.0f} s) | |",
         "",
-        f"Certificates: the loss is known to {fmean(high - low for low, high in intervals):.3f} % of pot on average; no"
-        f" other size is better by more than {fmean(max(gap, 0.0) for gap in gaps):.3f} % on average,"
-        f" {max(gaps):.3f} % at most; proved the best on {sum(gap <= 0.0 for gap in gaps)} spots."
+        f"The loss is known to {fmean(high - low for low, high in intervals):.3f} % of pot on average. No other size is"
+        f" better by more than {fmean(max(gap, 0.0) for gap in gaps):.3f} % on average, and {max(gaps):.3f} % at most."
+        f" The size is proved the best on {sum(gap <= 0.0 for gap in gaps)} spots."
         f" Best single size by spots: {counted(rows)}.",
         "",
     ]
