@@ -54,8 +54,8 @@ def _iterations(results: Results) -> str:
     head = ("game", "nodes", "infosets", "algorithm", "treeplex", "OpenSpiel", "LiteEFG", "OpenSpiel ÷ treeplex")
     return (
         "## Time per iteration\n\nThe table shows processor time in the fastest stretch of 5 to 10 ms, or in the"
-        f" fastest iteration if that is longer. Each side runs {results['rounds']} rounds of {results['sprint']} s, each"
-        " from a fresh solver, and construction is not timed. One iteration updates every player once.\n\n"
+        f" fastest iteration if that is longer. Each side runs {results['rounds']} rounds of {results['sprint']} s,"
+        " each from a fresh solver, and construction is not timed. One iteration updates every player once.\n\n"
         + _table((*head, "LiteEFG ÷ treeplex"), rows, left=(0, 3))
     )
 
