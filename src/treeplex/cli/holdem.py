@@ -32,7 +32,6 @@ from treeplex.poker.views.view import View
 from treeplex.runs.progress import duration
 from treeplex.runs.requests import solving
 from treeplex.runs.schema import SOLVE, with_unit
-from treeplex.updates.storage import STORAGES
 
 holdem = typer.Typer(
     name="holdem",
@@ -184,18 +183,5 @@ def _describe(view: View, rows: list[Row], by_class: bool) -> None:
 
 
 def _sizes(game: HoldemGame, whole: HoldemGame) -> dict[str, Any]:
-    counts = game.counts()
-    return {
-        "game": game.name,
-        "board": game.name,
-        "nodes": game.nodes,
-        **{key: counts[key] for key in counts if key != "nodes_by_kind"},
-        "boards_by_street": [len(level) for level in game.deals],
-        "hands": [int(hands.counts[0]) for hands in game.boards[0].hands],
-        "elements": [game.elements(player) for player in (0, 1)],
-        "combinations": game.combinations,
-        "isomorphism_gain": len(whole.deals[-1]) / len(game.deals[-1]),
-        "bytes": {storage: game.memory(storage) for storage in STORAGES},
-        "bytes_free": available(),
-        "seconds_estimated": seconds_to_solve(game),
-    }
+    measured = {"bytes_free": available(), "seconds_estimated": seconds_to_solve(game)}
+    return game.summary() | {"isomorphism_gain": len(whole.deals[-1]) / len(game.deals[-1])} | measured

@@ -13,15 +13,12 @@ from pathlib import Path
 from typing import Annotated, Any, Final, cast, get_type_hints
 
 from treeplex import api, holdem
-from treeplex.compile.game import CompiledGame
-from treeplex.engines.boards.solver import seconds_to_solve
 from treeplex.errors import ParameterError, quoted
 from treeplex.games.holdem.candidates import BETS
 from treeplex.policies.policy import Policy
 from treeplex.problems.loading import load, load_game
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.schema import EXECUTION, IDENTITY, LIMIT, of
-from treeplex.updates.storage import STORAGES
 
 MOST_INFOSETS: Final = 200
 """Infosets of each player in one answer."""
@@ -39,11 +36,7 @@ OPTIONS: Final = tuple(each for each in of(LIMIT, IDENTITY, EXECUTION) if each.n
 def info(game: GameSource) -> dict[str, Any]:
     """Return the sizes of a game, its memory, its value if that is known, and the recommended algorithm."""
     loaded = load(_inside(game))
-    recommended = {"recommended": api.recommended(loaded)}
-    if isinstance(loaded, CompiledGame):
-        return loaded.summary() | recommended
-    sizes = {"bytes": {storage: loaded.memory(storage) for storage in STORAGES}}
-    return {"game": loaded.name, "nodes": loaded.nodes, **sizes, "seconds": seconds_to_solve(loaded)} | recommended
+    return loaded.summary() | {"recommended": api.recommended(loaded)}
 
 
 def solve(game: GameSource, run: str | None = None, algorithm: str = "auto", **options: Any) -> dict[str, Any]:

@@ -152,6 +152,21 @@ class HoldemGame:
         numbers = (2 + beside) * sum(self.elements(player) for player in (0, 1)) * size
         return numbers + sum(self.decisions(player) for player in (0, 1)) * (12 if scaled else 4) + tables
 
+    def summary(self) -> dict[str, Any]:
+        """Return what ``treeplex info --json`` prints of the tree and its memory."""
+        counts = self.counts()
+        return {
+            "game": self.name,
+            "board": self.name,
+            "nodes": self.nodes,
+            **{key: counts[key] for key in counts if key != "nodes_by_kind"},
+            "boards_by_street": [len(level) for level in self.deals],
+            "hands": [int(hands.counts[0]) for hands in self.boards[0].hands],
+            "elements": [self.elements(player) for player in (0, 1)],
+            "combinations": self.combinations,
+            "bytes": {storage: self.memory(storage) for storage in STORAGES},
+        }
+
     def memory(self, storage: str, beside: int = 0, threads: int = 0) -> int:
         """Bytes that a solve takes: what is ``stored``, and the working arrays of its threads."""
         locks = sum(self.decisions(player) for player in (0, 1)) * LOCK
