@@ -1,6 +1,6 @@
 """Other ways to fewer iterations, tried on random spots: a warm start from a coarser tree, last iterates, predictions.
 
-    python benchmarks/holdem/shortcuts.py --turns 100-105 --rivers 100-111 --jobs 2
+    PYTHONPATH=benchmarks/holdem python experiments/2026-11-holdem-shortcuts.py --turns 100-105 --rivers 100-111 --jobs 2
 
 Work to each target (per cent of the pot) over the default algorithm's, as a geometric mean over spots, and on how many
 spots it is less. Work is iterations times numbers kept, the coarser tree's counted as well. "-": not on every spot
