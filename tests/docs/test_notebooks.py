@@ -67,7 +67,7 @@ def test_a_notebook_runs_and_says_what_the_page_says(name, tmp_path) -> None:
 
 def test_progress_is_one_line_changed_in_place_and_gone_at_the_end(tmp_path) -> None:
     code = (
-        "import treeplex.runs.progress as progress\nprogress.PATIENCE = progress.RENEWED = 0.0\n"
+        "import treeplex.runs.progress as progress\nprogress.SHOWN_AFTER = progress.RENEWED = 0.0\n"
         "import treeplex as tp\nsolution = tp.solve('leduc', 'cfr', seconds=0.5)"
     )
     quiet = "silent = tp.solve('leduc', 'cfr', seconds=0.3, watch=lambda moment: None)"
