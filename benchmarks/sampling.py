@@ -201,7 +201,7 @@ def tables(results: dict[str, Any]) -> str:
         "",
         f"{results['date']}, {results['cpu']}, {results['cores']} cores, load {results['load'][0]:.1f} to"
         f" {results['load'][1]:.1f}, {packages}.",
-        "Printed by `benchmarks/sampling.py`. One thread; the fastest stretch, sides taking turns. An iteration",
+        "Printed by `benchmarks/sampling.py`. One thread, the fastest stretch, sides taking turns. An iteration",
         "updates both players. OpenSpiel's nodes per second: its iterations per second times our nodes per iteration.",
         "",
         "| game | algorithm | nodes per iteration | µs per iteration | ns per node | million nodes per second"

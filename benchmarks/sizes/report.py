@@ -142,7 +142,7 @@ def fine(name: str, rows: list[dict]) -> list[str]:
 
 
 def main() -> None:
-    print("# Which bet sizes matter: results\n\nPrinted by `report.py`; see there and in `run.py` what is measured.\n")
+    print("# Which bet sizes matter: results\n\n`report.py` prints this page. It and `run.py` say what is measured.\n")
     for name, task in TASKS.items():
         path = Path(RESULTS / f"{name}.jsonl")
         if path.exists():
