@@ -42,6 +42,7 @@ SPOTS = [
     ("hs-dcfr(horizon=20)", "float32"),
     ("apcfr+", "float32"),
     ("hedge", "float64"),
+    ("smooth-pcfr+", "float64"),  # whose memory is not zero at first
 ]
 
 
