@@ -23,7 +23,7 @@ from treeplex.algorithms.registry import build
 from treeplex.engines.sampling.arrays import MATCH
 from treeplex.engines.sampling.cpu import external, frame, joint, outcome, pure, random
 from treeplex.engines.sampling.reference.random import counter
-from treeplex.kernels.jit import PACKAGE, cache_key, kernel, timed_compilation, uncounted_kernel
+from treeplex.kernels.jit import PACKAGE, cache_key, kernel, timed_compilation, kernel
 
 COUNT = """
 import treeplex as tp
@@ -131,8 +131,8 @@ def test_a_second_process_compiles_nothing_and_a_changed_rule_everything(package
     assert len(list((tmp_path / "cache").glob("kernels-*"))) == 2
 
 
-@pytest.mark.parametrize(("decorator", "counts"), [(kernel, True), (uncounted_kernel, False)])
-def test_an_uncounted_kernel_counts_no_references(decorator, counts) -> None:
+@pytest.mark.parametrize(("decorator", "counts"), [(kernel, True), (kernel, False)])
+def test_an_kernel_counts_no_references(decorator, counts) -> None:
     """A sampler's innermost part, compiled afresh: Numba shows no code that it has read from disk."""
     chosen: Any = external.draw_opponent_move
     compiled: Any = numba.jit(**decorator(chosen.py_func).targetoptions)(chosen.py_func)

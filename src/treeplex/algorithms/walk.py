@@ -141,8 +141,7 @@ class WalkCFR(Tabular[WalkState]):
         schedule = arrays.worklist(history_paths.inner), state.iteration, weight, self.traversal.pruning, self.turns
         if isinstance(self.minimizer, Rule):
             entry, calls = self.minimizer.entry, rule_calls(game, self.minimizer)
-            parts = zip(calls, state.memory, strict=True)
-            first, second = (FunctionTable(*part, np.empty_like(part[0].arguments)) for part in parts)
+            first, second = (FunctionTable(*part) for part in zip(calls, state.memory, strict=True))
             entered, responses, visits = function_iterations(tree, players, (first, second), *schedule)
             del entry  # it had to stay alive while its address was in use
             check_calls(self.minimizer, calls, state.iteration, state.iteration + iterations)

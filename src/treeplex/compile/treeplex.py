@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from treeplex.arrays import Ints
 from treeplex.arrow import Texts
@@ -34,6 +36,26 @@ class Treeplex(NamedTuple):
     def actions(self) -> Ints:
         """[I] number of actions at each infoset."""
         return np.diff(self.first)
+
+    def levels(self) -> Generator[npt.NDArray[np.int64]]:
+        """Yield the infosets by the number of own decisions above them.
+
+        Infosets of a level depend only on those of the levels before, so a level can be computed at once.
+        """
+        order = np.argsort(self.parent, kind="stable")
+        below = np.append(0, np.cumsum(np.bincount(self.parent, minlength=self.sequences)))
+        level = order[: below[1]]
+        while len(level):
+            yield level
+            own = ranges(self.first[level], self.first[level + 1])
+            level = order[ranges(below[own], below[own + 1])]
+
+
+def ranges(begin: npt.NDArray[np.integer], end: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+    """Join the ranges of whole numbers from each ``begin`` to its ``end``."""
+    counts = (end - begin).astype(np.int64)
+    offsets = np.repeat(begin - np.cumsum(counts) + counts, counts)
+    return offsets + np.arange(len(offsets))
 
 
 class Labels(NamedTuple):

@@ -13,4 +13,3 @@ class FunctionTable(NamedTuple):
 
     rule: RuleCall
     memory: Floats  # [rows * S] an infoset's numbers are contiguous, from ``rows`` times its first sequence on
-    scratch: Floats  # [(2 + rows) * A]

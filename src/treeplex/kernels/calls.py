@@ -44,6 +44,7 @@ class RuleCall(NamedTuple):
     constants: Floats
     failed: npt.NDArray[np.int64]  # [3] infoset, iteration and actions of the first call that raised; -1: none did
     arguments: Floats  # [(2 + rows) A] of that call: values, strategy and memory; A: the largest number of actions
+    room: Floats  # [K, (2 + rows) A] scratch of each thread
 
 
 @cache  # never freed, because kernels may use an address as long as it exists

@@ -43,8 +43,8 @@ _HAS_KERNELS: Final = re.compile(rb"^from treeplex\.kernels\.(jit|cuda\.kernels)
 _IMPORT: Final = re.compile(rb"^from treeplex\.([\w.]+) import \(?([^)\n]*)", re.MULTILINE)
 
 
-INLINED: Final[Any] = {"nogil": True, "no_cfunc_wrapper": True, "forceinline": True}
-"""Options for forms that LLVM copies into their callers, and that may make arrays (``jit_options`` of ``overload``)."""
+ALLOCATING: Final[Any] = {"nogil": True, "no_cfunc_wrapper": True, "_nrt": True}
+"""Options of forms that create arrays (``jit_options`` of ``overload``)."""
 
 INLINED_LOOP: Final[Any] = {"nogil": True, "no_cfunc_wrapper": True, "forceinline": True, "_nrt": False}
 """Options of ``inlined_loop``, for functions that are chosen by type (``jit_options`` of ``overload``)."""
@@ -75,31 +75,34 @@ def cache_key(package: Path = PACKAGE) -> str:
 CACHE_FOLDERS: Final = choose_folders(cache_key(), PACKAGE)
 
 
-def kernel(function: Function, *, counted: bool = True) -> Function:
+def kernel(function: Function, *, allocates: bool = False) -> Function:
     """Compile on first call, cache the machine code on disk, and release the interpreter lock while it runs.
 
+    References to arrays are not counted: the caller holds all arrays, and the kernel neither creates nor returns any.
+    Counting takes two atomic additions per array and call, for which threads contend, and half of the compile time.
     Only machine code of this package is in the folder; Numba caches functions of users elsewhere.
     """
-    options: Any = {} if counted else {"_nrt": False}
+    options: Any = {"_nrt": allocates}  # functions without this option inherit it from their callers
     jitted: Any = numba.njit(nogil=True, fastmath=False, **options)(function)
     if jitted is not function:  # NUMBA_DISABLE_JIT
         enable_cache(jitted, FunctionCache, CACHE_FOLDERS)
     return cast(Function, jitted)
 
 
-def uncounted_kernel(function: Function) -> Function:
-    """Compile as ``kernel``, without counting references to arrays: the caller holds all, and it creates none itself.
-
-    Counting costs two atomic additions per array and call, and per array that is unpacked from a tuple. In calls as
-    short as a few additions that is most of the time. All functions that it calls must be uncounted or inlined.
-    """
-    return kernel(function, counted=False)
+def allocating_kernel(function: Function) -> Function:
+    """Compile as ``kernel``, for functions that create, return or copy whole arrays: references are counted."""
+    return kernel(function, allocates=True)
 
 
-def callee(function: Function) -> Function:
-    """Compile a function that kernels call. Its machine code is cached with theirs, not separately."""
-    options: Any = {"no_cfunc_wrapper": True}
+def callee(function: Function, *, allocates: bool = False) -> Function:
+    """Compile a function that kernels call. Its machine code is cached with theirs, and it counts no references."""
+    options: Any = {"no_cfunc_wrapper": True, "_nrt": allocates}
     return cast(Function, numba.njit(nogil=True, fastmath=False, **options)(function))
+
+
+def allocating_callee(function: Function) -> Function:
+    """Compile as ``callee``, for functions that create or return arrays: references are counted."""
+    return callee(function, allocates=True)
 
 
 def inlined(function: Function) -> Function:

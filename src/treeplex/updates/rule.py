@@ -87,11 +87,12 @@ class Rule:
             cause = _cause(self, error)
             raise ParameterError(f"The rule '{self.name}' is not one that Numba can compile: {cause}.") from error
 
-    def call(self, payoff_range: float, widest: int) -> RuleCall:
+    def call(self, payoff_range: float, widest: int, threads: int = 1) -> RuleCall:
         """Return the arguments with which kernels call it at infosets with at most ``widest`` actions."""
         constants, numbers = self.constants_of(payoff_range), np.zeros((2 + self.memory) * widest)
         address, rows = np.uint64(self.entry.address), np.uint64(self.memory)
-        return RuleCall(address, rows, constants, np.full(3, -1, np.int64), numbers)
+        room = np.zeros((threads, len(numbers)))
+        return RuleCall(address, rows, constants, np.full(3, -1, np.int64), numbers, room)
 
     def check(self, calls: Iterable[RuleCall], during: str) -> None:
         """Raise the ``failure`` of the first of these calls that has one."""

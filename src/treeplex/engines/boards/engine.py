@@ -48,7 +48,12 @@ class PassTeam:
     """Threads that run passes over one subgame in one type of numbers, with their tables."""
 
     def __init__(
-        self, streets: int, chances: tuple[float, float], threads: int, work: npt.DTypeLike, stored: npt.DTypeLike
+        self,
+        streets: int,
+        chances: tuple[float, float] | None,
+        threads: int,
+        work: npt.DTypeLike,
+        stored: npt.DTypeLike,
     ) -> None:
         self.threads = threads
         self.tables = [new_table() for _ in range(threads)]
@@ -72,7 +77,8 @@ class SubgameEngine:
         self._threads = threads if self.streets > 1 else 1
         self._work = np.dtype(work)
         self._levels = [level._replace(betting=self._in_chips(level)) for level in game.levels]
-        self._chances, self._boards, self._betting = game.chances, game.boards, game.streets
+        self._boards, self._betting = game.boards, game.streets
+        self._chances = game.chances if len(game.streets) > 1 else None
         made = game.streets, game.boards
         top, middle, last = new_scratch(*made, 0, self._work), self.streets // 2, self.streets - 1
         self._scratches = [

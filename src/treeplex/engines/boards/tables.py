@@ -139,7 +139,14 @@ def check_calls(calls: RuleCalls | None, scheme: Scheme, first: int, last: int) 
         raise astray(rule, int(calls.astray[0]))
     if calls.failed[0] >= 0:
         constants = calls.constants[calls.failed[0]]
-        call = RuleCall(np.uint64(calls.code[0]), np.uint64(calls.code[1]), constants, calls.failed, calls.arguments)
+        call = RuleCall(
+            np.uint64(calls.code[0]),
+            np.uint64(calls.code[1]),
+            constants,
+            calls.failed,
+            calls.arguments,
+            np.zeros((0, 0)),
+        )
         raise rule.failure(call, f"in iterations {first:,} to {last:,}")
 
 

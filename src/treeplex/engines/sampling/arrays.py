@@ -15,7 +15,9 @@ MATCH: Final = 0  # regret matching, uniform without positive regret
 MATCH_OR_PICK: Final = 1  # regret matching, a random pure strategy without positive regret
 PURE: Final = 2  # the action of the largest regret or value
 
-NO_RULE: Final = RuleCall(np.uint64(0), np.uint64(0), np.zeros(1), np.full(3, -1, dtype=np.int64), np.zeros(1))
+NO_RULE: Final = RuleCall(
+    np.uint64(0), np.uint64(0), np.zeros(1), np.full(3, -1, dtype=np.int64), np.zeros(1), np.zeros((1, 1))
+)
 
 BOTH: Final = 2  # stands for a player: both learn from one walk
 

@@ -106,6 +106,7 @@ class InfosetRun(NamedTuple):
     begin: int
     stop: int
     boundary: Floats | None  # [I] values of infosets on the boundary, modified in place; None without a partition
+    thread: int
 
 
 class Steps(NamedTuple):

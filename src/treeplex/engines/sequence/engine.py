@@ -51,6 +51,7 @@ from treeplex.kernels.threads.team import run_threads
 from treeplex.tensors import Tensors, leaves, restored
 from treeplex.updates import blocks
 from treeplex.updates.blocks import Earlier
+from treeplex.updates.protocol import Minimizer
 from treeplex.updates.rule import Rule
 from treeplex.updates.schedules import bounded, stretches, unit_before
 from treeplex.updates.storage import STORAGES
@@ -227,20 +228,24 @@ class SequenceEngine(Engine):
             iterate(sequence_form(self.game), tables.learners, hedge_rules(self.game, rule), now, turns, None)
             return tables._replace(iteration=done)
         converted = self._in_tiles(tables)
-        if isinstance(rule, Rule):
-            rules: tuple[Matching | RuleCall, Matching | RuleCall] = rule_calls(self.game, rule)
-        else:
-            rules = Matching(rule.predict), Matching(rule.predict)
         if isinstance(converted, TiledTables):
             form, learners = converted.form, converted.tiled
+            rules = self._rules(rule, form.threads)
             calls = _by_lanes(rules, converted)
             run_threads(form.threads, lambda worker: iterate_tiles(form, learners, calls, now, turns, worker))
         else:
             walked, own = sequence_form(self.game, self.threads, self.storage), converted.learners
+            rules = self._rules(rule, walked.threads)
             run_threads(walked.threads, lambda worker: iterate(walked, own, rules, now, turns, worker))
         if isinstance(rule, Rule):
             check_calls(rule, [call for call in rules if isinstance(call, RuleCall)], tables.iteration, done)
         return converted._replace(iteration=done)
+
+    def _rules(self, rule: Minimizer | Rule, threads: int) -> tuple[Matching | RuleCall, Matching | RuleCall]:
+        """Return what kernels need to know of a rule, for each player."""
+        if isinstance(rule, Rule):
+            return rule_calls(self.game, rule, threads)
+        return Matching(rule.predict), Matching(rule.predict)
 
     def _takes_arrays(self, rule: Rule) -> bool:
         """Whether the rule's own walk, with all exponentials at once, is faster than calls of the rule by threads."""
@@ -313,11 +318,9 @@ class SequenceEngine(Engine):
 
 
 def _by_lanes(rules: tuple[Matching | RuleCall, Matching | RuleCall], tables: TiledTables) -> TiledRules:
-    """Convert rules for tiles: each thread calls a rule with scratch of its own."""
+    """Convert rules for tiles: a rule that is called needs the first sequence of every lane's infoset."""
     return pair(
-        TileCall(rule, starts, np.empty((tables.form.threads, len(rule.arguments))))
-        if isinstance(rule, RuleCall)
-        else rule
+        TileCall(rule, starts) if isinstance(rule, RuleCall) else rule
         for rule, starts in zip(rules, tables.starts, strict=True)
     )
 

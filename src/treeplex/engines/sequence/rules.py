@@ -134,9 +134,10 @@ def check_memories(game: CompiledGame, rule: Rule, memories: Sequence[npt.NDArra
             memory[_last_row(rule, first, actions)] = payoff_ranges(game)[player]
 
 
-def rule_calls(game: CompiledGame, rule: Rule) -> tuple[RuleCall, RuleCall]:
+def rule_calls(game: CompiledGame, rule: Rule, threads: int = 1) -> tuple[RuleCall, RuleCall]:
     """Return the calls by which kernels apply a rule, for each player."""
-    return pair(rule.call(payoff_range(game), int(treeplex.actions.max(initial=1))) for treeplex in game.treeplexes)
+    widest = [int(treeplex.actions.max(initial=1)) for treeplex in game.treeplexes]
+    return pair(rule.call(payoff_range(game), width, threads) for width in widest)
 
 
 def check_calls(rule: Rule, calls: Iterable[RuleCall], done: int, upto: int) -> None:

@@ -28,7 +28,7 @@ from treeplex.arrays import Floats, Ints, Longs, aligned
 from treeplex.compile.blocks import BlockRows, ClassBlocks, DealtOperator, PlacedClassRows, RankedRows, placed
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.payoffs import Csr, Payoffs
-from treeplex.compile.treeplex import Treeplex
+from treeplex.compile.treeplex import Treeplex, ranges
 from treeplex.kernels.jit import kernel
 from treeplex.kernels.vectors import LANES
 
@@ -43,6 +43,8 @@ SMALL: Final = 2**16  # number of positions that fit in 16 bits
 LARGEST: Final = 2**15 - 1  # number of units that fits in 16 bits
 SAMPLE: Final = 4096  # number of payoffs in which a common unit is searched
 PARTS: Final = 12  # the least payoff of the sample is at most so many units
+
+HASH: Final = 0x9E3779B97F4A7C15  # odd, with bits that look random
 
 Column = npt.NDArray[Any]  # positions in 16 bits, or in 32
 
@@ -149,28 +151,67 @@ def _paying(game: CompiledGame) -> Layouts | None:
 
 def lay_out(treeplex: Treeplex, entries: Ints) -> TileLayout:
     """Cut a treeplex into tiles; ``entries`` [S] is the number of payoffs of each sequence."""
-    first, parent = treeplex
-    infosets, sequences = treeplex.infosets, treeplex.sequences
     height, amount, shape, children = measured(treeplex, entries)
     order = np.lexsort((shape, amount, treeplex.actions, height))
-    slices, bounds = np.ones(infosets + 1, dtype=np.int32), np.zeros(int(height.max(initial=-1)) + 2, dtype=np.int32)
-    home, position = np.empty(infosets, dtype=np.int32), np.zeros(sequences, dtype=np.int32)
-    count = _number(first, order, height, slices, bounds, home, position)
-    slices, above = slices[: count + 1].copy(), aligned(LANES * count, np.int32)
+    slices, bounds, home, position = _number(treeplex, order, height)
+    above = aligned(LANES * (len(slices) - 1), np.int32)
     children[0] = 0
     start = _starts(slices, position, children)
     child = aligned(LANES * int(start[-1]), np.int32)
-    above[:], child[:] = NOWHERE, LANES * count
-    _hang(parent, home, position, start, np.zeros(sequences, dtype=np.int32), above, child)
+    above[:], child[:] = NOWHERE, len(above)
+    above[home] = position[treeplex.parent]
+    hung = np.flatnonzero(treeplex.parent)[::-1]  # below each sequence, the last infoset comes first
+    hung = hung[np.argsort(treeplex.parent[hung], kind="stable")]
+    owner = treeplex.parent[hung]
+    place = LANES * (start[position[owner] // LANES] + _places(owner)) + position[owner] % LANES
+    child[place] = home[hung]
     return TileLayout(Tiles(slices, above, start, child), bounds, position)
+
+
+def _number(treeplex: Treeplex, order: Longs, height: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Assign infosets in ``order`` to lanes of tiles, 16 of one height and number of actions to each.
+
+    Return the first slice of each tile, the first tile of each height, the lane of each infoset counted over all tiles,
+    and the position of each sequence.
+    """
+    actions, tall = treeplex.actions[order], height[order]
+    place = _places(actions, tall)
+    opens = place % LANES == 0
+    tile, lane = np.cumsum(opens) - 1, place % LANES
+    slices = np.cumsum(np.append(1, actions[opens]), dtype=np.int32)
+    bounds = np.searchsorted(tall[opens], np.arange(int(height.max(initial=-1)) + 2)).astype(np.int32)
+    home, position = np.empty(len(order), dtype=np.int32), np.zeros(treeplex.sequences, dtype=np.int32)
+    home[order] = LANES * tile + lane
+    own = ranges(treeplex.first[order], treeplex.first[order + 1])
+    action = own - np.repeat(treeplex.first[order], actions)
+    position[own] = LANES * (np.repeat(slices[tile], actions) + action) + np.repeat(lane, actions)
+    return slices, bounds, home, position
 
 
 def measured(treeplex: Treeplex, entries: Ints) -> tuple[Ints, Ints, npt.NDArray[np.uint64], Ints]:
     """Measure infosets [I]: height, total length of rows, and a hash of these lengths; children of sequences [S]."""
-    height, amount = np.zeros(treeplex.infosets, dtype=np.int32), np.zeros(treeplex.infosets, dtype=np.int32)
-    shape, children = np.zeros(treeplex.infosets, dtype=np.uint64), np.zeros(treeplex.sequences, dtype=np.int32)
-    _measure(*treeplex, entries, children, height, amount, shape)
-    return height, amount, shape, children
+    first, parent, count = treeplex.first, treeplex.parent, treeplex.infosets
+    children = np.bincount(parent, minlength=treeplex.sequences).astype(np.int32)
+    owner = np.repeat(np.arange(-1, count), np.append(1, treeplex.actions))
+    height, shape = np.zeros(count, dtype=np.int32), np.zeros(count, dtype=np.uint64)
+    for level in reversed(list(treeplex.levels())[1:]):
+        np.maximum.at(height, owner[parent[level]], height[level] + 1)
+    both = (entries + children)[1:]
+    amount = np.add.reduceat(both, first[:-1] - 1) if count else both
+    for action in range(int(treeplex.actions.max(initial=0))):
+        wide = treeplex.actions > action
+        for lengths in (entries, children):
+            hashed = (shape[wide] ^ lengths[first[:-1][wide] + action].astype(np.uint64)) * np.uint64(HASH)
+            shape[wide] = hashed ^ (hashed >> np.uint64(29))
+    return height, amount.astype(np.int32), shape, children
+
+
+def _places(*keys: Ints) -> Longs:
+    """Return the place of each item among neighbours that have the same ``keys``."""
+    count, begins = np.arange(len(keys[0])), np.zeros(len(keys[0]), dtype=np.bool_)
+    for key in keys:
+        begins[1:] |= key[1:] != key[:-1]
+    return count - np.maximum.accumulate(np.where(begins, count, 0))
 
 
 def lanes(layout: TileLayout, first: Ints) -> Ints:
@@ -277,71 +318,9 @@ def _starts(first: Ints, position: Ints, lengths: Ints) -> Ints:
     return np.cumsum(start, dtype=np.int32)
 
 
-# --- loops over the game's arrays; one thread -------------------------------------------------------------------------
-
-
-@kernel
-def _measure(
-    first: Ints, parent: Ints, entries: Ints, children: Ints, height: Ints, amount: Ints, shape: npt.NDArray[np.uint64]
-) -> None:
-    """Measure infosets and sequences for ``measured``; the last four arrays are modified in place."""
-    owner = np.full(len(children), -1, dtype=np.int32)
-    for infoset in range(len(parent)):
-        owner[first[infoset] : first[infoset + 1]] = infoset
-    for infoset in range(len(parent) - 1, -1, -1):
-        above = parent[infoset]
-        children[above] += 1
-        if above > 0:
-            height[owner[above]] = max(height[owner[above]], height[infoset] + 1)
-        total, hashed = 0, np.uint64(0)
-        for s in range(first[infoset], first[infoset + 1]):
-            total += entries[s] + children[s]
-            for length in (entries[s], children[s]):
-                hashed = (hashed ^ np.uint64(length)) * np.uint64(0x9E3779B97F4A7C15)
-                hashed ^= hashed >> np.uint64(29)
-        amount[infoset], shape[infoset] = total, hashed
-
-
-@kernel
-def _number(first: Ints, order: Longs, height: Ints, slices: Ints, bounds: Ints, home: Ints, position: Ints) -> int:
-    """Assign infosets in ``order`` to lanes of tiles and return the number of tiles.
-
-    The last four arrays are modified in place.
-    """
-    tiles, lane, actions, tall = 0, LANES, 0, 0
-    for infoset in order:
-        if lane == LANES or first[infoset + 1] - first[infoset] != actions or height[infoset] != tall:
-            actions, tall, lane = first[infoset + 1] - first[infoset], height[infoset], 0
-            slices[tiles + 1] = slices[tiles] + actions
-            tiles += 1
-            bounds[tall + 1] = tiles
-        home[infoset] = LANES * (tiles - 1) + lane
-        for action in range(actions):
-            position[first[infoset] + action] = LANES * (slices[tiles - 1] + action) + lane
-        lane += 1
-    return tiles
-
-
-@kernel
 def longest_rows(position: Ints | Longs, lengths: Ints, bits: int, longest: Ints) -> None:
     """Find the longest row of each slice of 2^bits rows; ``longest`` is modified in place."""
-    for s in range(1, len(position)):
-        b = position[s] >> bits
-        longest[b] = max(longest[b], lengths[s])
-
-
-@kernel
-def _hang(parent: Ints, home: Ints, position: Ints, start: Ints, hung: Ints, above: Ints, child: Ints) -> None:
-    """Write parents of lanes to ``above`` and children of positions to ``child``; ``hung`` [S] must be zeros at first.
-
-    These three arrays are modified in place.
-    """
-    for infoset in range(len(parent) - 1, -1, -1):
-        s = parent[infoset]
-        above[home[infoset]] = position[s]
-        if s > 0:
-            child[LANES * (start[position[s] // LANES] + hung[s]) + position[s] % LANES] = home[infoset]
-            hung[s] += 1
+    np.maximum.at(longest, position[1:] >> bits, lengths[1:])
 
 
 @kernel

@@ -7,12 +7,12 @@ import numpy as np
 from treeplex.engines.boards.arrays import Array, Pass, PlayerArrays, RuleCalls
 from treeplex.engines.boards.cpu.locked import is_locked
 from treeplex.kernels.calls import call_rule
-from treeplex.kernels.jit import callee
+from treeplex.kernels.jit import allocating_callee
 from treeplex.updates.rule import TOLERANCE
 from treeplex.updates.rules import normalise_span, positive_sum
 
 
-@callee
+@allocating_callee
 def call(
     calls: RuleCalls, player: PlayerArrays, step: Pass, start: int, number: int, actions: int, width: int, hands: int,
     values: Array,

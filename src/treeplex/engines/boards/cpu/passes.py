@@ -197,8 +197,11 @@ def _two_streets(
 
 
 @inlined
-def _passes(tables: PassArrays, streets: int, chances: tuple[float, float], worker: PassWorker) -> bool:
-    """Run one pass after the other. Return False if another thread has failed."""
+def _passes(tables: PassArrays, streets: int, chances: tuple[float, float] | None, worker: PassWorker) -> bool:
+    """Run one pass after the other. Return False if another thread has failed.
+
+    Without ``chances``, everything that concerns boards is left out at compile time: a river needs half the code.
+    """
     results = results_at(tables, 0)
     values, passes = results.values, results.passes
     rule = PassRule(results.rule[0], results.rule[1] > 0.0)
@@ -214,25 +217,27 @@ def _passes(tables: PassArrays, streets: int, chances: tuple[float, float], work
         if down and worker.thread == 0:
             _begin(tables, step.player)
             descend(tables, root, nil, rule, step)
-            if streets > 1:
+            if chances is not None:
                 open_street(tables, root, one, step.player, top.entry)
         if not barrier(sync, threads):
             return False
         if down and worker.thread == 0:  # while other threads begin with the boards
             _clear(tables, root, nil, step.player)
             settle(tables, root, nil, step.player)
-        if below_it and streets == 2:
-            _last_boards(tables, chances[1], rule, step, worker, n)
-        if below_it and streets == 3 and not _two_streets(tables, chances, rule, step, worker, n):
-            return False
+        if chances is not None:
+            if below_it and streets == 2:
+                _last_boards(tables, chances[1], rule, step, worker, n)
+            if below_it and streets == 3 and not _two_streets(tables, chances, rule, step, worker, n):
+                return False
         if not barrier(sync, threads):
             return False
-        if up and streets > 1:
-            blocks = width_of(hands_at(tables, step.player), nil) // LANES
-            low, high = blocks * worker.thread // threads, blocks * (worker.thread + 1) // threads
-            add_boards(tables, step.player, low * LANES, high * LANES)
-            if not barrier(sync, threads):
-                return False
+        if chances is not None:  # noqa: SIM102 - a condition of its own, so that Numba can drop the branch
+            if up:
+                blocks = width_of(hands_at(tables, step.player), nil) // LANES
+                low, high = blocks * worker.thread // threads, blocks * (worker.thread + 1) // threads
+                add_boards(tables, step.player, low * LANES, high * LANES)
+                if not barrier(sync, threads):
+                    return False
         if up and worker.thread == 0:
             ascend(tables, root, nil, rule, step)
             if n < len(values):
@@ -242,12 +247,12 @@ def _passes(tables: PassArrays, streets: int, chances: tuple[float, float], work
 
 
 @kernel
-def run_passes(tables: PassArrays, streets: int, chances: tuple[float, float], worker: PassWorker) -> None:
+def run_passes(tables: PassArrays, streets: int, chances: tuple[float, float] | None, worker: PassWorker) -> None:
     """Run passes from the root, one for each row of ``Results.passes``: learner, mode, iteration, phase.
 
-    Levels are the first, middle and last street. With fewer than three streets, some are repeated. Learners, scratch
-    arrays and results are modified in place. All threads but the first then wait for another run for a short time,
-    and read its arrays from the tables.
+    Levels are the first, middle and last street. With fewer than three streets, some are repeated. With one street
+    there are no ``chances``. Learners, scratch arrays and results are modified in place. All threads but the first then
+    wait for another run for a short time, and read its arrays from the tables.
     """
     more = True
     while more:

@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from treeplex.engines.boards.arrays import Boards, Hands, Offsets, Small, Whole
 from treeplex.engines.boards.cuda.arrays import AGAIN, Words
-from treeplex.kernels.jit import kernel
+from treeplex.kernels.jit import allocating_kernel, kernel
 
 SUMS: Final = 54  # cards, including that of an entry without a hand
 WORDS: Final = 4
@@ -61,7 +61,7 @@ def find_matches(boards: Boards, learner: int, shows: bool, lanes: int, by_card:
     return Matches(start // 2, steps, program.view(np.uint32), lookup)
 
 
-@kernel
+@allocating_kernel
 def _deal_lists(theirs: Hands, lanes: int, lane: Shorts, first: Shorts, steps: Offsets) -> None:
     """Choose for each board and card the lane that adds up its hands, and the step at which it begins."""
     count, load = np.zeros(SUMS, np.int64), np.zeros(lanes, np.int64)
@@ -81,7 +81,7 @@ def _deal_lists(theirs: Hands, lanes: int, lane: Shorts, first: Shorts, steps: O
         steps[b] = (load.max() + STEPS - 1) // STEPS * STEPS
 
 
-@kernel
+@allocating_kernel
 def _write(
     ours: Hands, theirs: Hands, groups: tuple[Offsets, Small, int], sizes: tuple[int, int],
     dealt: tuple[Shorts, Shorts], out: tuple[Offsets, Offsets, Small], lookup: Words,

@@ -29,7 +29,8 @@ def _learn(
     """
     first, parent = player.treeplex
     play, infosets, listed = player.tables.play, player.tables.infosets, player.scratch.visited
-    rule, memory, scratch = function
+    rule, memory = function
+    scratch = rule.room[0]
     numbers, columns = play.reshape(-1), np.uint64(play.shape[1])
     zero, one = np.uint64(0), np.uint64(1)
     for back in range(np.uint64(visited)):

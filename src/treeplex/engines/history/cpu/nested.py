@@ -29,7 +29,7 @@ from treeplex.engines.history.cpu import rules
 from treeplex.engines.history.cpu.sums import pass_down_to, pass_to, reopen
 from treeplex.engines.history.cpu.walk import iterations
 from treeplex.engines.history.levels import Walked
-from treeplex.kernels.jit import Index, inlined, inlined_loop, kernel, uncounted_kernel
+from treeplex.kernels.jit import Index, inlined, inlined_loop, kernel
 from treeplex.updates.rules import normalise_span, positive, positive_sum
 
 OPEN, PRUNED, SEEN = 0, 1, 2  # states of a sequence; SEEN: pruned until this response, which has evaluated it
@@ -172,7 +172,7 @@ def _begin(player: WalkingPlayer, infoset: Index, pruning: Pruning, t: float, pa
     normalise_span(regrets, strategy, begin, begin + np.uint64(width[infoset]), open_, total)
 
 
-@uncounted_kernel
+@kernel
 def revise(
     player: WalkingPlayer, opponent: WalkingPlayer, events: Index, pruning: Pruning, t: float, start: int, now: int
 ) -> int:
@@ -261,7 +261,7 @@ def _has_cause(player: WalkingPlayer, infoset: Index, begins: bool, total: float
     return cause
 
 
-@uncounted_kernel
+@kernel
 def _learn(player: WalkingPlayer, visited: Index, pruning: Pruning, t: float) -> Index:
     """Compute values, regrets and next strategies of the visited infosets, from the bottom up.
 

@@ -20,7 +20,7 @@ from treeplex.engines.history.cpu import rules
 from treeplex.engines.history.cpu.sums import infosets_below, pass_to, reopen, update_payments
 from treeplex.engines.history.cpu.walk import iterations
 from treeplex.engines.history.levels import Walked
-from treeplex.kernels.jit import Index, inlined, inlined_loop, kernel, uncounted_kernel
+from treeplex.kernels.jit import Index, inlined, inlined_loop, kernel
 from treeplex.updates.rules import normalise_span, positive
 
 
@@ -134,7 +134,7 @@ def _spread(player: WalkingPlayer, s: Index) -> float:
     return player.side.best[s] - player.side.lowest[np.uint64(player.side.owner[s])]
 
 
-@uncounted_kernel
+@kernel
 def _revise(
     player: WalkingPlayer, opponent: WalkingPlayer, events: Index, pruning: Pruning, t: float, start: int, now: int
 ) -> int:
@@ -245,7 +245,7 @@ def _has_cause(player: WalkingPlayer, infoset: Index, begins: bool, pruning: Pru
     return cause
 
 
-@uncounted_kernel
+@kernel
 def _learn(player: WalkingPlayer, visited: Index, pruning: Pruning, t: float) -> Index:
     """Compute values, regrets and next strategies of the visited infosets, from the bottom up.
 

@@ -20,7 +20,7 @@ from treeplex.engines.functions import FunctionTable
 from treeplex.engines.history import arrays as layout
 from treeplex.engines.history.arrays import Pruning, WalkingPlayer, Worklist
 from treeplex.engines.history.levels import CHILD, FIRST, INFOSET, MOVER, Walked
-from treeplex.kernels.jit import Index, inlined, inlined_loop, uncounted_kernel
+from treeplex.kernels.jit import Index, inlined, inlined_loop, kernel
 from treeplex.updates.turns import SIMULTANEOUS
 
 
@@ -121,7 +121,7 @@ def _enter_chance(
     return touched, count
 
 
-@uncounted_kernel
+@kernel
 def enter(
     tree: Walked, players: tuple[WalkingPlayer, WalkingPlayer], partial: bool, who: int, now: int, work: Worklist
 ) -> tuple[int, Index, Index]:

@@ -10,11 +10,11 @@ import numpy as np
 from treeplex.arrays import Floats, Ints
 from treeplex.engines.public.arrays import NONE, GrowingStep, Nodes, Rows, Scratch
 from treeplex.games.protocol import TERMINAL
-from treeplex.kernels.jit import inlined, kernel
+from treeplex.kernels.jit import allocating_kernel, inlined
 from treeplex.updates.rules import floored, normalise, positive
 
 
-@kernel
+@allocating_kernel
 def reach(nodes: Nodes, strategy: Floats, player: int, out: Floats) -> None:
     """Write the own reach of ``player`` at each node to ``out``, hand by hand, top-down from row 0."""
     parent, mover = nodes.parent, nodes.mover
@@ -40,7 +40,7 @@ def match(first: int, following: Ints, regret: Floats, total: Floats, actions: i
         c = following[at]
 
 
-@kernel
+@allocating_kernel
 def learn(nodes: Nodes, tables: Floats, rows: Rows, player: int, scratch: Scratch, step: GrowingStep) -> None:
     """Compute values of ``player`` bottom-up, and update regrets, sums, next strategy and the opponent's average.
 
@@ -106,7 +106,7 @@ def learn(nodes: Nodes, tables: Floats, rows: Rows, player: int, scratch: Scratc
         match(first[n], following, regret, total, actions, hands, strategy)
 
 
-@kernel
+@allocating_kernel
 def rematch(nodes: Nodes, regret: Floats, strategy: Floats, begin: int, stop: int) -> None:
     """Apply regret matching to regrets or averages, at the decisions from node ``begin`` to ``stop``."""
     hands = regret.shape[1]
@@ -125,7 +125,7 @@ def rematch(nodes: Nodes, regret: Floats, strategy: Floats, begin: int, stop: in
         match(nodes.child[n], nodes.sibling, regret, total, actions, hands, strategy)
 
 
-@kernel
+@allocating_kernel
 def is_reached(scratch: Scratch, archived: Ints) -> bool:
     """Return whether a player reaches a node whose subtree is on disk."""
     for n in archived:
@@ -136,7 +136,7 @@ def is_reached(scratch: Scratch, archived: Ints) -> bool:
     return False
 
 
-@kernel
+@allocating_kernel
 def iterate(
     nodes: Nodes, tables: Floats, rows: Rows, scratch: Scratch, archived: Ints, simultaneous: bool,
     done: int, upto: int, weight: float, linear: bool, floor: bool,
@@ -165,7 +165,7 @@ def iterate(
     return done
 
 
-@kernel
+@allocating_kernel
 def recover(
     nodes: Nodes, tables: Floats, rows: Rows, scratch: Scratch, player: int,
     heads: Floats, alternative: Floats, iterations: int,
@@ -203,7 +203,7 @@ def recover(
             rows.value[0, h] += weight * inside
 
 
-@kernel
+@allocating_kernel
 def subtree(nodes: Nodes, root: int, out: Ints) -> int:
     """Write the nodes of a subtree to ``out``, depth-first; return their number."""
     out[0] = root

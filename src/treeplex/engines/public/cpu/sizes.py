@@ -15,7 +15,7 @@ import numpy as np
 from treeplex.arrays import Floats, Ints
 from treeplex.engines.public.arrays import ARCHIVED, NONE, UNSIZED, Nodes
 from treeplex.games.protocol import TERMINAL
-from treeplex.kernels.jit import Index, kernel
+from treeplex.kernels.jit import Index, allocating_kernel, kernel
 
 
 class Known(NamedTuple):
@@ -60,7 +60,7 @@ def peak(rise: float, level: float, fall: float, low: float, high: float) -> tup
     return best, at
 
 
-@kernel
+@allocating_kernel
 def peak_of_sum(curves: Floats, low: float, high: float, cuts: Floats) -> tuple[float, float]:
     """Return the maximum of a sum of positive parts of curves, [H, 3] each ``rise, level, fall``, and its u.
 
@@ -190,7 +190,7 @@ def nearest(sizes: Floats, lower: int, upper: int, u: float) -> int:
     return lower if 2.0 * (b - u) * a >= (b - a) * u else upper  # f(x) >= 1/2
 
 
-@kernel
+@allocating_kernel
 def best_sizes(
     nodes: Nodes, regret: Floats, value: Floats, fold_out: Floats, earned: Floats, norm: float, bounds: Floats,
     payoff_scale: tuple[float, float], needed: Floats, size: Floats, gain: Floats, closest: Ints,

@@ -8,10 +8,10 @@ from treeplex.arrays import Bytes
 from treeplex.engines.sampling.columns import START, ZERO
 from treeplex.engines.sampling.cpu.frame import unpacked
 from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, SampleTree
-from treeplex.kernels.jit import kernel
+from treeplex.kernels.jit import allocating_kernel
 
 
-@kernel
+@allocating_kernel
 def histories(tree: SampleTree, allowed: tuple[Bytes, Bytes]) -> int:
     """Return the number of histories after the deal, over all deals, on sequences whose ``allowed`` [S] is not 0."""
     packed, _, chances, _, hands = tree

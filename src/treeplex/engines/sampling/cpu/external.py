@@ -13,11 +13,11 @@ from treeplex.engines.sampling.columns import CHILD, FACTOR, FIRST, NEXT, ONE, S
 from treeplex.engines.sampling.cpu.frame import iterations, observe, push, unpacked
 from treeplex.engines.sampling.cpu.random import Counter, draw_move, uniform
 from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, SampleTree
-from treeplex.kernels.jit import Index, inlined, inlined_loop, uncounted_kernel
+from treeplex.kernels.jit import Index, inlined, inlined_loop, kernel
 from treeplex.updates.rules import positive, positive_sum
 
 
-@uncounted_kernel
+@kernel
 def expected(regret: Floats, pick: Ints, rule: int, start: Index, width: Index, util: Floats, row: Index) -> float:
     """Return the mean value of an infoset's moves by positive regret; without any, the uniform mean or its pick's."""
     total, value = positive_sum(regret, start, start + width, None), 0.0
@@ -32,7 +32,7 @@ def expected(regret: Floats, pick: Ints, rule: int, start: Index, width: Index, 
     return value / np.float64(width)
 
 
-@uncounted_kernel
+@kernel
 def draw_opponent_move(
     regret: Floats, average: Floats, pick: Ints, rule: int, start: Index, width: Index, weight: float, counter: Counter
 ) -> Index:
@@ -60,7 +60,7 @@ def draw_opponent_move(
     return move
 
 
-@uncounted_kernel
+@kernel
 def redraw(regret: Floats, pick: Ints, start: Index, width: Index, counter: Counter) -> None:
     """Pick a move at random for an infoset without positive regret."""
     if positive_sum(regret, start, start + width, None) <= 0.0:
@@ -168,7 +168,7 @@ def walk(
             return nodes
 
 
-@uncounted_kernel
+@kernel
 def external_iterations(options: tuple[float, float, float, int], batch: SamplerArrays) -> None:
     """Run iterations of external or average-strategy sampling, as in ``frame.iterations``."""
     iterations(walk, options, options[3], batch)

@@ -20,7 +20,7 @@ from treeplex.engines.sampling.columns import CHILD, FIRST, NEXT, NODE, ONE, WID
 from treeplex.engines.sampling.cpu.random import Counter, draw_move, uniform
 from treeplex.engines.sampling.tree import ACTOR_BITS, WIDTH_BITS, Longs
 from treeplex.kernels.calls import call_in_place
-from treeplex.kernels.jit import Index, inlined, inlined_loop, uncounted_kernel
+from treeplex.kernels.jit import Index, inlined, inlined_loop, kernel
 from treeplex.updates.rules import floored, normalise_span, positive_sum
 from treeplex.updates.turns import SIMULTANEOUS
 
@@ -43,7 +43,7 @@ def draw_deal(threshold: Floats, alias: Ints, deals: Index, counter: Counter) ->
     return draw_move(threshold, alias, ZERO, deals, counter) if deals > ONE else ZERO
 
 
-@uncounted_kernel
+@kernel
 def matched(regret: Floats, start: Index, width: Index, sigma: Floats, row: Index) -> float:
     """Apply regret matching, into ``sigma[row]``; return the sum of the positive regrets."""
     own = regret[start : start + width]
@@ -120,7 +120,7 @@ def learn(strategy: Floats, start: Index, width: Index, log: RegretLog) -> None:
         log.regret[s] = 0.0
 
 
-@uncounted_kernel
+@kernel
 def settle(regret: Floats, pick: Ints, rule: int, weight: float, plus: bool, log: RegretLog, counter: Counter) -> None:
     """Add logged regrets times ``weight``, pick pure actions if the rule plays them, and empty ``log``."""
     for i in range(np.uint64(log.filled[ZERO])):

@@ -16,11 +16,11 @@ from treeplex.engines.sampling.columns import ONE, ZERO
 from treeplex.engines.sampling.cpu.frame import begin_iteration, draw_deal, matched, observe, push, settle, unpacked
 from treeplex.engines.sampling.cpu.random import draw_move
 from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE
-from treeplex.kernels.jit import Index, inlined_loop, uncounted_kernel
+from treeplex.kernels.jit import Index, inlined_loop, kernel
 from treeplex.updates.turns import SIMULTANEOUS
 
 
-@uncounted_kernel
+@kernel
 def strategy(table: LearnerTable, start: Index, width: Index, rule: int, sigma: Floats, row: Index) -> None:
     """Write the strategy of an infoset to ``sigma[row]``."""
     total = 0.0
@@ -83,7 +83,7 @@ def _learn(batch: SamplerArrays, rule: int, who: int, top: Index) -> float:
     return value
 
 
-@uncounted_kernel
+@kernel
 def walk(
     batch: SamplerArrays, rule: int, sampled: bool, who: int, deal: Index, chance: float, average_weight: float
 ) -> None:
@@ -145,7 +145,7 @@ def walk(
             return
 
 
-@uncounted_kernel
+@kernel
 def joint_iterations(rule: int, sampled: bool, batch: SamplerArrays) -> None:
     """Run one iteration per weight of ``batch``; ``pre_deal`` counts all pre-deal nodes if deals are not sampled."""
     tree, pre_deal, tables, weights, average_weights, plus, turns, logs, _, counter, nodes = batch

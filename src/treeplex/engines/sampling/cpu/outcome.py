@@ -13,10 +13,10 @@ from treeplex.engines.sampling.columns import ACTOR, DRAWN, FACTOR, FIRST, NEXT,
 from treeplex.engines.sampling.cpu.frame import iterations, matched, observe, unpacked
 from treeplex.engines.sampling.cpu.random import Counter, draw_move, uniform
 from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, SampleTree
-from treeplex.kernels.jit import Index, inlined, uncounted_kernel
+from treeplex.kernels.jit import Index, inlined, kernel
 
 
-@uncounted_kernel
+@kernel
 def draw(odds: Floats, row: Index, width: Index, counter: Counter) -> Index:
     """Return a move with the probabilities in ``odds[row]``."""
     x, move = uniform(counter), ZERO
@@ -94,7 +94,7 @@ def walk(
     return nodes
 
 
-@uncounted_kernel
+@kernel
 def outcome_iterations(options: tuple[float, float], batch: SamplerArrays) -> None:
     """Run iterations of outcome sampling, as in ``frame.iterations``."""
     iterations(walk, options, MATCH, batch)

@@ -15,11 +15,11 @@ from treeplex.engines.sampling.columns import ACTOR, CHILD, FACTOR, FIRST, NEXT,
 from treeplex.engines.sampling.cpu.frame import draw_deal, greatest, iterations, observe, push, unpacked
 from treeplex.engines.sampling.cpu.random import Counter, draw_move, uniform
 from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, SampleTree
-from treeplex.kernels.jit import Index, inlined, inlined_loop, uncounted_kernel
+from treeplex.kernels.jit import Index, inlined, inlined_loop, kernel
 from treeplex.updates.turns import SIMULTANEOUS
 
 
-@uncounted_kernel
+@kernel
 def scatter(
     tree: SampleTree, tables: tuple[LearnerTable, LearnerTable], hand_counts: tuple[int, int], counter: Counter
 ) -> None:
@@ -186,7 +186,7 @@ def decide(value: Floats, pick: Ints, log: RegretLog, counter: Counter) -> None:
     log.filled[ZERO] = 0
 
 
-@uncounted_kernel
+@kernel
 def pure_iterations(options: tuple[()], batch: SamplerArrays) -> None:
     """Run iterations as in ``frame.iterations`` if updates alternate; else an iteration is one walk for both."""
     tree, pre_deal, (first, second), weights, average_weights, plus, turns, logs, frames, counter, nodes = batch

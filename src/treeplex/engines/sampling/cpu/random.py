@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeplex.arrays import Floats, Ints
-from treeplex.kernels.jit import Index, uncounted_kernel
+from treeplex.kernels.jit import Index, kernel
 
 Counter = npt.NDArray[np.uint64]
 """[1] The state of a stream, or [1 + C] with fractions of chance nodes; modified in place by every draw."""
@@ -28,7 +28,7 @@ SECOND: Final = np.uint64(0x94D049BB133111EB)
 UNIT: Final = 2.0**-53
 
 
-@uncounted_kernel
+@kernel
 def uniform(counter: Counter) -> float:
     """Return the next number, in [0, 1), with 53 bits."""
     z = counter[np.uint64(0)] + GOLDEN
@@ -39,7 +39,7 @@ def uniform(counter: Counter) -> float:
     return np.float64(z >> np.uint64(11)) * UNIT
 
 
-@uncounted_kernel
+@kernel
 def draw_correlated(cumulative: Floats, start: Index, width: Index, counter: Counter) -> Index:
     """Return the move at the node's next fraction of ``cumulative`` probabilities, by bisection."""
     key = start + np.uint64(1)
@@ -56,7 +56,7 @@ def draw_correlated(cumulative: Floats, start: Index, width: Index, counter: Cou
     return low
 
 
-@uncounted_kernel
+@kernel
 def draw_move(threshold: Floats, alias: Ints, start: Index, width: Index, counter: Counter) -> Index:
     """Draw one of the ``width`` moves of a chance node whose distribution begins at ``start`` of the alias tables.
 

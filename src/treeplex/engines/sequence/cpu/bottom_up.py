@@ -59,7 +59,7 @@ def value_of(
 
 def _call_in_place(
     rule: RuleCall, t: float, values: Floats, strategy: Floats, memory: Floats, start: Index, actions: Index,
-    scratch: Floats,
+    thread: int,
 ) -> None:  # fmt: skip
     call_in_place(rule, t, start, values, strategy, start, memory, actions)
 
@@ -67,18 +67,18 @@ def _call_in_place(
 @specialised("memory", {np.float64: _call_in_place}, jit_options=INLINED_LOOP)
 def _update(
     rule: RuleCall, t: float, values: Numbers, strategy: Numbers, memory: Numbers, start: Index, actions: Index,
-    scratch: Floats,
+    thread: int,
 ) -> None:  # fmt: skip
     """Call the rule on float64 copies of the arrays; float64 arrays are passed themselves."""
     one = np.uint64(1)
     call_gathered(
-        rule, t, start, values, start, strategy, start, one, memory, rule.rows * start, actions, scratch,
+        rule, t, start, values, start, strategy, start, one, memory, rule.rows * start, actions, rule.room[thread],
     )  # fmt: skip
 
 
 def _match_16(
     learner: Learner16, rule: Matching, values: Floats, step: Step, infoset: int, start: Index, end: Index,
-    expected: float, scratch: None,
+    expected: float, thread: int,
 ) -> None:  # fmt: skip
     """Regret matching family with regrets in 16 bits, without prediction; strategies come from unrounded regrets."""
     unit, largest, total = np.float64(learner.scale[infoset]), 0.0, 0.0
@@ -96,7 +96,7 @@ def _match_16(
 
 def _hedge(
     learner: RuleLearner, rule: HedgeRule, values: Floats, step: Step, infoset: int, start: Index, end: Index,
-    expected: float, scratch: None,
+    expected: float, thread: int,
 ) -> None:  # fmt: skip
     """Hedge (``updates.hedge``): write eta (R - max R) to strategies; exponentials are computed all at once later."""
     memory, strategy, t, actions = learner.memory, learner.strategy, step.iteration, end - start
@@ -123,16 +123,16 @@ def _hedge(
 
 def _call(
     learner: RuleLearner, rule: RuleCall, values: Floats, step: Step, infoset: int, start: Index, end: Index,
-    expected: float, scratch: Floats,
+    expected: float, thread: int,
 ) -> None:  # fmt: skip
     """Apply a rule that is a function, by its address."""
-    _update(rule, step.iteration, values, learner.strategy, learner.memory, start, end - start, scratch)
+    _update(rule, step.iteration, values, learner.strategy, learner.memory, start, end - start, thread)
 
 
 @specialised("learner", {Learner16: _match_16}, jit_options=INLINED_LOOP)
 def _match(
     learner: Learner, rule: Matching, values: Floats, step: Step, infoset: int, start: Index, end: Index,
-    expected: float, scratch: None,
+    expected: float, thread: int,
 ) -> None:  # fmt: skip
     """Apply a rule of the regret matching family (``updates.protocol``)."""
     regret, strategy, up, down, total = learner.regret, learner.strategy, step.positive, step.negative, 0.0
@@ -149,20 +149,10 @@ def _match(
 @specialised("rule", {HedgeRule: _hedge, RuleCall: _call}, jit_options=INLINED_LOOP)
 def learn_infoset(
     learner: Learner, rule: Matching, values: Floats, step: Step, infoset: int, start: Index, end: Index,
-    expected: float, scratch: None,
+    expected: float, thread: int,
 ) -> None:  # fmt: skip
     """Update the regrets of an infoset and its next strategy."""
-    _match(learner, rule, values, step, infoset, start, end, expected, scratch)
-
-
-def _room(rule: RuleCall) -> Floats | None:
-    return np.empty(len(rule.arguments))
-
-
-@specialised("rule", {RuleCall: _room})
-def scratch_of(rule: WalkedRule) -> Floats | None:
-    """Allocate scratch of a walk for calls of a rule; None if the rule is not called."""
-    return None
+    _match(learner, rule, values, step, infoset, start, end, expected, thread)
 
 
 @callee
@@ -170,12 +160,12 @@ def walk_up(
     run: InfosetRun, role: Bytes | None, learner: WalkedLearner, rule: WalkedRule, values: Floats, step: Step
 ) -> None:
     """Update regrets and next strategies of a run of infosets, from the last to the first."""
-    (first, parent), begin, stop, boundary = run
-    strategy, scratch = learner.strategy, scratch_of(rule)
+    (first, parent), begin, stop, boundary, thread = run
+    strategy = learner.strategy
     end = np.uint64(first[stop])
     for infoset in range(stop - 1, begin - 1, -1):
         start = np.uint64(first[infoset])
         if role is None or role[infoset] != SEPARATOR:
             expected = value_of(parent, role, boundary, infoset, start, end, strategy, values)
-            learn_infoset(learner, rule, values, step, infoset, start, end, expected, scratch)
+            learn_infoset(learner, rule, values, step, infoset, start, end, expected, thread)
         end = start

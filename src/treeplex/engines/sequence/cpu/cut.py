@@ -17,7 +17,7 @@ from treeplex.engines.sequence.cpu.learn import learn_shared, walk_down
 from treeplex.engines.sequence.cpu.operators import gradient
 from treeplex.engines.sequence.partition import BOUNDARY
 from treeplex.kernels.calls import RuleCall
-from treeplex.kernels.jit import kernel
+from treeplex.kernels.jit import allocating_kernel, kernel
 
 
 @kernel
@@ -30,16 +30,16 @@ def learn_below(
     Values of infosets right below the trunk go to ``boundary``.
     """
     gradient(rows, sign, opponent, values)
-    walk_up(InfosetRun(treeplex, 0, len(treeplex.parent), boundary), role, learner, rule, values, step)
+    walk_up(InfosetRun(treeplex, 0, len(treeplex.parent), boundary, 0), role, learner, rule, values, step)
 
 
 @kernel
 def follow_below(treeplex: Treeplex, learner: WalkedLearner, rule: Matching | RuleCall, step: Step) -> None:
     """Update averages and plans of a shard, from its strategies and from the known plans of the trunk."""
-    walk_down(InfosetRun(treeplex, 0, len(treeplex.parent), None), None, learner, rule, step)
+    walk_down(InfosetRun(treeplex, 0, len(treeplex.parent), None, 0), None, learner, rule, step)
 
 
-@kernel
+@allocating_kernel
 def learn_above(
     treeplex: Treeplex, role: Bytes, rows: Csr, sign: float, opponent: Numbers, learner: WalkedLearner,
     rule: Matching | RuleCall, values: Numbers, boundary: Floats, step: Step,

@@ -7,10 +7,10 @@ import numpy as np
 from treeplex.arrays import Floats, Ints
 from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.first_order import FARINA_2021, KROER_2015
-from treeplex.kernels.jit import kernel
+from treeplex.kernels.jit import allocating_kernel
 
 
-@kernel
+@allocating_kernel
 def entropy_weights(treeplex: Treeplex, scheme: int, weight: Floats, height: Ints) -> float:
     """Write weights and heights of all infosets to ``weight`` [I] and ``height`` [I]; return the largest norm.
 

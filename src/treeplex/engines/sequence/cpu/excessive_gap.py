@@ -10,10 +10,10 @@ from treeplex.arrays import Floats
 from treeplex.engines.sequence.cpu.oracle import gradient_of
 from treeplex.engines.sequence.cpu.prox import mix, respond
 from treeplex.engines.sequence.first_order import LONGEST_STEP, SHORTEST_STEP, STEP_GROWTH, GapPlayer, Pace, Terms
-from treeplex.kernels.jit import kernel
+from treeplex.kernels.jit import allocating_kernel
 
 
-@kernel
+@allocating_kernel
 def begin(players: tuple[GapPlayer, GapPlayer], pace: Pace, centre: Floats, smoothing: float) -> float:
     """Initialise both players and return the gap; ``players`` and ``pace`` are modified in place.
 
@@ -31,7 +31,7 @@ def begin(players: tuple[GapPlayer, GapPlayer], pace: Pace, centre: Floats, smoo
     return pace.value[0] + pace.value[1]
 
 
-@kernel
+@allocating_kernel
 def shrink(players: tuple[GapPlayer, GapPlayer], pace: Pace, player: int, terms: Terms, enough: float) -> int:
     """Reduce the smoothing of ``player``, who comes first in ``players``; return the number of products.
 
@@ -67,7 +67,7 @@ def shrink(players: tuple[GapPlayer, GapPlayer], pace: Pace, player: int, terms:
     return products
 
 
-@kernel
+@allocating_kernel
 def gap_iterations(players: tuple[GapPlayer, GapPlayer], pace: Pace, start: int, count: int, terms: Terms) -> int:
     """Run ``count`` steps, numbered from ``start + 1``, and return the number of products.
 

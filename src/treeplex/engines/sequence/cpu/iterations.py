@@ -22,7 +22,7 @@ from treeplex.engines.sequence.arrays import (
 from treeplex.engines.sequence.cpu.learn import learn
 from treeplex.engines.sequence.cpu.operators import Side, gradient, gradient_by
 from treeplex.engines.sequence.cpu.treeplex import best_response, realization_plan
-from treeplex.kernels.jit import kernel, specialised
+from treeplex.kernels.jit import ALLOCATING, kernel, specialised
 from treeplex.kernels.threads.team import Worker, aborted, leave_team, team_barrier
 from treeplex.updates.turns import SIMULTANEOUS
 
@@ -38,7 +38,7 @@ def _response(
     return rule.response
 
 
-@specialised("rule", {MatchingAgainstBestResponse: _response})
+@specialised("rule", {MatchingAgainstBestResponse: _response}, inline="always", jit_options=ALLOCATING)
 def faced(
     treeplex: Treeplex, side: Side, sign: float, rule: WalkedRule | None, plan: Numbers, opponent: Numbers,
     values: Numbers,

@@ -26,7 +26,7 @@ from treeplex.engines.sequence.arrays import (
 from treeplex.engines.sequence.cpu.bottom_up import walk_up
 from treeplex.engines.sequence.cpu.treeplex import best_response, realization_plan
 from treeplex.engines.sequence.partition import SEPARATOR, Partition
-from treeplex.kernels.jit import INLINED, callee, specialised
+from treeplex.kernels.jit import INLINED_LOOP, callee, specialised
 from treeplex.kernels.threads.team import Worker, team_barrier
 from treeplex.updates.exponential import exp_all
 from treeplex.updates.hedge import cut_below
@@ -50,7 +50,7 @@ def _top_down_hedge(run: InfosetRun, role: Bytes | None, learner: RuleLearner, r
 
     Weights below the threshold are cut, and the others are divided by their sum.
     """
-    (first, parent), begin, stop, _ = run
+    (first, parent), begin, stop, _, _ = run
     average, strategy, plan, limit, weight = learner.average, learner.strategy, learner.plan, rule.limit, step.weight
     slow = 1.0 / math.sqrt(step.iteration + 1.0)
     start = np.uint64(first[begin])
@@ -75,7 +75,7 @@ def _top_down_hedge(run: InfosetRun, role: Bytes | None, learner: RuleLearner, r
 @specialised("rule", {HedgeRule: _top_down_hedge})
 def walk_down(run: InfosetRun, role: Bytes | None, learner: WalkedLearner, rule: WalkedRule, step: Step) -> None:
     """Add old plans to the average and make new plans from the new strategies, except for separators."""
-    (first, parent), begin, stop, _ = run
+    (first, parent), begin, stop, _, _ = run
     average, strategy, plan, weight = learner.average, learner.strategy, learner.plan, step.weight
     start = np.uint64(first[begin])
     for infoset in range(np.uint64(begin), np.uint64(stop)):
@@ -103,14 +103,14 @@ def learn_shared(
     for index in range(len(shared) - 1, -1, -1):
         infoset = shared[index]
         if role[infoset] == SEPARATOR:
-            walk_up(InfosetRun(treeplex, infoset, infoset + 1, None), None, learner, rule, values, step)
+            walk_up(InfosetRun(treeplex, infoset, infoset + 1, None, 0), None, learner, rule, values, step)
         else:
             values[treeplex.parent[infoset]] += boundary[infoset]
     _finish(learner, rule)
     learner.average[0] += step.weight
     for infoset in shared:
         if role[infoset] == SEPARATOR:
-            walk_down(InfosetRun(treeplex, infoset, infoset + 1, None), None, learner, rule, step)
+            walk_down(InfosetRun(treeplex, infoset, infoset + 1, None, 0), None, learner, rule, step)
 
 
 def _learn_together(
@@ -119,21 +119,21 @@ def _learn_together(
 ) -> None:  # fmt: skip
     role, shared, runs, _, boundary = partition
     begin, stop = runs[worker.thread], runs[worker.thread + 1]
-    walk_up(InfosetRun(treeplex, begin, stop, boundary), role, learner, rule, values, step)
+    walk_up(InfosetRun(treeplex, begin, stop, boundary, worker.thread), role, learner, rule, values, step)
     team_barrier(worker)
     if worker.thread == 0:
         learn_shared(treeplex, role, shared, boundary, learner, rule, values, step)
     team_barrier(worker)
-    walk_down(InfosetRun(treeplex, begin, stop, None), role, learner, rule, step)
+    walk_down(InfosetRun(treeplex, begin, stop, None, 0), role, learner, rule, step)
     team_barrier(worker)
 
 
-@specialised("partition", {Partition: _learn_together}, jit_options=INLINED)
+@specialised("partition", {Partition: _learn_together}, jit_options=INLINED_LOOP)
 def _learn(
     treeplex: Treeplex, partition: None, learner: WalkedLearner, rule: WalkedRule, values: Floats, step: Step,
     worker: None,
 ) -> None:  # fmt: skip
-    run = InfosetRun(treeplex, 0, len(treeplex.parent), None)
+    run = InfosetRun(treeplex, 0, len(treeplex.parent), None, 0)
     walk_up(run, None, learner, rule, values, step)
     _finish(learner, rule)
     learner.average[0] += step.weight
@@ -151,7 +151,7 @@ def _respond(
         plan[s] += step.weight * (response[s] - plan[s])
 
 
-@specialised("learner", {Responder: _respond}, jit_options=INLINED)
+@specialised("learner", {Responder: _respond}, jit_options=INLINED_LOOP)
 def learn(
     treeplex: Treeplex, partition: Partition | None, learner: WalkedLearner, rule: WalkedRule, values: Floats,
     step: Step, worker: Worker | None,

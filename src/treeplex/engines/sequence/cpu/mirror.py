@@ -11,17 +11,17 @@ from treeplex.arrays import Floats
 from treeplex.engines.sequence.cpu.oracle import gradient_of
 from treeplex.engines.sequence.cpu.prox import respond
 from treeplex.engines.sequence.first_order import LAG, ROUNDING, SHORTEST_STEP, STEP_GROWTH, MirrorPlayer, Rate
-from treeplex.kernels.jit import kernel
+from treeplex.kernels.jit import allocating_kernel
 
 
-@kernel
+@allocating_kernel
 def add(old: Floats, factor: float, new: Floats, out: Floats) -> None:
     """Compute out = old + factor new; ``out`` is modified in place and may be ``old``."""
     for s in range(np.uint64(len(old))):
         out[s] = old[s] + factor * new[s]
 
 
-@kernel
+@allocating_kernel
 def surprise(gradient: Floats, predicted: Floats, plan: Floats) -> float:
     """Value of a plan against the gradient, less its value against the predicted gradient."""
     total = 0.0
@@ -30,7 +30,7 @@ def surprise(gradient: Floats, predicted: Floats, plan: Floats) -> float:
     return total
 
 
-@kernel
+@allocating_kernel
 def attempt(players: tuple[MirrorPlayer, MirrorPlayer], step: float) -> tuple[float, float, float]:
     """Play responses to the predicted gradients and learn from the gradients against them, in scratch.
 
@@ -54,7 +54,7 @@ def attempt(players: tuple[MirrorPlayer, MirrorPlayer], step: float) -> tuple[fl
     return first, second, far
 
 
-@kernel
+@allocating_kernel
 def keep(player: MirrorPlayer, step: float) -> None:
     """Accept an attempt: copy it to the state, which is modified in place."""
     _, mirror, scratch = player
@@ -64,7 +64,7 @@ def keep(player: MirrorPlayer, step: float) -> None:
     mirror.predicted[:] = scratch.gradient
 
 
-@kernel
+@allocating_kernel
 def mirror_iterations(
     players: tuple[MirrorPlayer, MirrorPlayer],
     rate: Rate,

@@ -12,7 +12,7 @@ from treeplex.arrays import Floats, Ints
 from treeplex.compile.blocks import BlockRows, ClassRows, PlacedClassRows, RankedRows
 from treeplex.compile.payoffs import Csr
 from treeplex.engines.sequence.partition import Partition
-from treeplex.kernels.jit import Index, kernel, specialised
+from treeplex.kernels.jit import ALLOCATING, Index, kernel, specialised
 from treeplex.kernels.threads.team import Worker, first
 
 Side = Csr | BlockRows | RankedRows | ClassRows
@@ -169,7 +169,11 @@ def _classes(
         _deliver(side, own, own_step, row, width, out, values)
 
 
-@specialised("side", {BlockRows: _blocks, RankedRows: _ranked, ClassRows: _classes, PlacedClassRows: _classes})
+@specialised(
+    "side",
+    {BlockRows: _blocks, RankedRows: _ranked, ClassRows: _classes, PlacedClassRows: _classes},
+    jit_options=ALLOCATING,
+)
 def _gradient(side: Csr, sign: float, opponent: Floats, values: Floats, begin: int, end: int) -> None:
     """Compute values(s) = sign * sum_t A(s, t) opponent(t) for rows ``begin`` to ``end``; callable inside kernels."""
     start, column, data = side

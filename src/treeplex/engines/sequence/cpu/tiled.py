@@ -55,7 +55,6 @@ class TileCall(NamedTuple):
 
     call: RuleCall
     starts: Ints  # [16 T] first sequence of the infoset in each lane; -1: no infoset
-    room: Floats  # [K, (2 + rows) A] scratch per thread
 
 
 TiledLearners = tuple[Learner | RuleLearner, Learner | RuleLearner]
@@ -87,7 +86,7 @@ def _call(
     head: Index, end: Index,
 ) -> None:  # fmt: skip
     """Apply a rule that is a function to the infosets of a tile, lane by lane."""
-    width, room = np.uint64(LANES), rule.room[thread]
+    width, room = np.uint64(LANES), rule.call.room[thread]
     for lane in range(width):
         start = rule.starts[width * tile + lane]
         if start >= 0:

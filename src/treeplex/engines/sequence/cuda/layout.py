@@ -33,7 +33,7 @@ from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.sequence.cuda.dealt import DealtRows, rows_of
 from treeplex.engines.sequence.tiles import common_unit, fill, longest_rows, measured, row_lengths
 from treeplex.errors import GameError
-from treeplex.kernels.jit import kernel
+from treeplex.kernels.jit import allocating_kernel, kernel
 
 Words = npt.NDArray[np.uint32]
 Numbers = npt.NDArray[Any]
@@ -336,7 +336,7 @@ def _assign_positions(
             position[first[i] + a] = (row + tile * steps + a // high) * LANES + a % high * wide + j
 
 
-@kernel
+@allocating_kernel
 def _hang(
     first: Ints,
     parent: Ints,
