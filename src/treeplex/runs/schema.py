@@ -145,6 +145,5 @@ GROW: Final = (*LIMITS, *named("storage", "threads", "out", "checkpoint_seconds"
 OUT: Final = named("out")[0]._replace(help="Save the run in this folder, so that it can be resumed.")
 EXPLORE: Final = (*named("seconds", "iterations", "nodes", "seed"), OUT, *named("checkpoint_seconds"))
 SIZES: Final = (*named("seconds", "threads"), OUT, *named("checkpoint_seconds"))
-COMPARE: Final = named("seconds", "iterations", "nodes", "seed", "threads", "cluster", "out", "checkpoint_seconds")
 JOB: Final = of(LIMIT, IDENTITY)
 """Options that a job of a batch may have besides its game and algorithm."""
