@@ -117,8 +117,8 @@ def solved(path: str, name: str, targets: list[float], limit: float) -> dict[str
             if name != "lp":  # kernels: compiled or read from the cache
                 solver.advance(game, solver.start(game), 3)
             spent = 0.0 if point is None else point.seconds
-            limits = Limits(target * uniform, max(limit - spent, 0.0))
-            found = run(game, solver, limits, Options(threads=1), point)
+            options = Options(nash_conv=target * uniform, seconds=max(limit - spent, 0.0), threads=1)
+            found = run(game, solver, options, point)
             told["share"], told["iterations"] = found.evaluation.nash_conv / uniform, found.work.iterations
             if name == "auto":
                 told["note"] = found.report.extras(found.evaluation).summary()

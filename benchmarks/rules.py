@@ -26,7 +26,6 @@ import treeplex as tp
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.files import replace_text
-from treeplex.limits import Limits
 from treeplex.runs.loop import run
 from treeplex.runs.schema import Options
 
@@ -125,8 +124,8 @@ def measured(cell: Cell) -> dict[str, Any]:
     if algorithm.random:  # begins with pure strategies
         uniform = tp.evaluate(game, tp.Policy.uniform(game)).nash_conv
     least = None if algorithm.random else min(ACCURACIES) * uniform
-    limits = Limits(least, cell.seconds, cell.iterations)
-    ended = run(game, algorithm, limits, Options(threads=1, seed=cell.seed), schedule=densely)
+    options = Options(nash_conv=least, seconds=cell.seconds, iterations=cell.iterations, threads=1, seed=cell.seed)
+    ended = run(game, algorithm, options, schedule=densely)
     found = [(row.iteration, row.nash_conv) for row in ended.rows]
     return {
         "reached": {f"{a:g}": next((t for t, gap in found if gap <= a * uniform), None) for a in ACCURACIES},

@@ -13,13 +13,13 @@ import numpy as np
 import treeplex as tp
 from treeplex.algorithms.protocol import Execution
 from treeplex.engines.sharded.session import Cutting
-from treeplex.engines.sharded.shards import LostError, Message, Order, Stamp
+from treeplex.engines.sharded.shards import LostError, Message, Order, OutOfStepError, Stamp
 from treeplex.games.holdem.spot import Spot, make_spot, sizes_for
 from treeplex.runs.folder import RunFolder
 from treeplex.runs.requests import solving
 from treeplex.runs.solution import Solution
 from treeplex.runs.solve import execute
-from treeplex.runs.transport import LocalShards, ShardProxy
+from treeplex.runs.transport import ShardProxy
 
 KNOWN: dict[str, Any] = json.loads((Path(__file__).parent / "holdem/spots.json").read_text(encoding="utf-8"))["spots"]
 
@@ -59,6 +59,28 @@ def same(one: Solution, cut: Solution, folder: Path) -> None:
     assert cut.evaluation == one.evaluation
     told = [(row.iteration, row.nodes_touched, row.value, row.nash_conv) for row in cut.rows]
     assert told == [(row.iteration, row.nodes_touched, row.value, row.nash_conv) for row in one.rows]
+
+
+class LocalShards:
+    """All shards in this process, called one after the other."""
+
+    def __init__(self) -> None:
+        self._proxies: list[ShardProxy] = []
+
+    def begin(self, orders: Sequence[Order]) -> None:
+        """As ``Shards``."""
+        self._proxies = self._proxies or [ShardProxy(order) for order in orders]
+
+    def ask(self, stamp: Stamp, messages: Sequence[Message]) -> list[Message]:
+        """As ``Shards``."""
+        try:
+            return [proxy.call(stamp, own) for proxy, own in zip(self._proxies, messages, strict=True)]
+        except OutOfStepError as error:
+            raise LostError(str(error)) from error
+
+    def close(self) -> None:
+        """As ``Shards``."""
+        self._proxies = []
 
 
 class Flaky(LocalShards):

@@ -39,7 +39,7 @@ from treeplex.runs.folder_lock import claimed_for
 from treeplex.runs.folder_lock import folder_of as path_of_folder
 from treeplex.runs.loop import Progress
 from treeplex.runs.requests import DEFAULT_ALGORITHM, exploring, growing, resuming, solving
-from treeplex.runs.schema import LIMITS, Options
+from treeplex.runs.schema import Options
 from treeplex.runs.solution import Solution
 
 __all__ = [
@@ -182,14 +182,9 @@ def resume(
         watch: Called a few times per second with the progress, a ``treeplex.runs.Progress``.
         answer: Called with the solution before it is written to ``folder``.
     """
-    arguments = dict(locals())
-    if is_batch(folder):
-        if any(arguments[field.name] is not None for field in LIMITS):
-            raise ParameterError(
-                "The jobs of a batch have their own limits. To change them, run the batch again with other jobs."
-            )
+    if is_batch(folder, locals()):
         return resume_batch(folder, cluster=cluster, checkpoint_seconds=checkpoint_seconds)
-    return carry_out(resuming(**arguments))
+    return carry_out(resuming(**locals()))
 
 
 def compare(

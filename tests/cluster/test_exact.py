@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from cut_games import FLOP, Flaky, alone, over, same, spot
+from cut_games import FLOP, Flaky, LocalShards, alone, over, same, spot
 from treeplex.algorithms.cfr import CFR, cfr_plus
 from treeplex.engines.boards.cut import ELEMENTS, FIRST_STREET, BoardRun, board_work, part_of, pieces, whole
 from treeplex.engines.boards.game import load_spot
@@ -18,7 +18,7 @@ from treeplex.engines.sharded.shards import LEARN, START, LostError, Order, OutO
 from treeplex.errors import ParameterError
 from treeplex.games.holdem.locks import Lock
 from treeplex.runs import transport
-from treeplex.runs.transport import LocalShards, ShardProxy
+from treeplex.runs.transport import ShardProxy
 from treeplex.updates.rule import Rule
 from treeplex.updates.schedules import linear
 

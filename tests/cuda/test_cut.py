@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cut_games import LocalShards
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.engines.boards import boards
@@ -17,7 +18,6 @@ from treeplex.engines.sharded.session import Cutting
 from treeplex.engines.sharded.shards import LEARN, LostError
 from treeplex.holdem import Lock, Spot, load_spot, sizes_for
 from treeplex.kernels.cuda.device import SIMULATED, find_device
-from treeplex.runs.transport import LocalShards
 from treeplex.updates import blocks
 from treeplex.updates.rule import Rule
 

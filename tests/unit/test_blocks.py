@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from cut_games import alone, over, same
+from cut_games import LocalShards, alone, over, same
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.games.holdem.locks import Lock
 from treeplex.games.holdem.spot import Spot, sizes_for
 from treeplex.growth.options import Growth, fitted_to_spot
 from treeplex.growth.spot_algorithm import GrowingHoldem
-from treeplex.runs.transport import LocalShards
 from treeplex.updates import blocks
 from treeplex.updates.schedules import Bounded, bounded, power, stretches, uniform
 

@@ -19,9 +19,21 @@ sys.exit(pytest.main(sys.argv[1:]))
 """
 
 
-@pytest.mark.parametrize("which", ["not slow", pytest.param("slow", marks=pytest.mark.slow)])
-def test_kernels_under_the_simulator(which: str) -> None:
-    command = [sys.executable, "-c", PYTEST, "-q", "-p", "no:cacheprovider", "-m", which, str(FOLDER)]
+SLOW = sorted(path.name for path in FOLDER.glob("test_*.py") if "mark.slow" in path.read_text(encoding="utf-8"))
+
+
+def test_kernels_under_the_simulator() -> None:
+    check_simulated("not slow", FOLDER)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SLOW)
+def test_slow_ones_under_the_simulator(name: str) -> None:
+    check_simulated("slow", FOLDER / name)
+
+
+def check_simulated(which: str, tests: Path) -> None:
+    command = [sys.executable, "-c", PYTEST, "-q", "-p", "no:cacheprovider", "-m", which, str(tests)]
     ran = subprocess.run(
         command, env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}, capture_output=True, text=True, check=False
     )

@@ -16,7 +16,7 @@ import pytest
 
 import treeplex as tp
 from treeplex import arrow
-from treeplex.algorithms.registry import ALGORITHMS, build, canonical
+from treeplex.algorithms.registry import ALGORITHMS, build, choose
 from treeplex.compile import endless
 from treeplex.engines.sampling import on_the_fly
 from treeplex.errors import (
@@ -327,7 +327,7 @@ def test_folded_names_differ() -> None:
 
 @pytest.mark.parametrize("name", ["CFR+", "cfrplus", "cfr_plus", "Cfr Plus", " cfr+ "])
 def test_algorithms_are_found_however_they_are_spelt(name) -> None:
-    assert canonical(name) == canonical("cfr+")
+    assert choose(name).name == choose("cfr+").name
 
 
 def test_a_family_of_algorithms_is_listed() -> None:
@@ -572,7 +572,7 @@ def test_numbers_of_numpy_and_whole_floats_are_counts() -> None:
         json.dumps(solution.summary())
     assert tp.solve("kuhn", "mccfr-external(streams=2e0)", nodes=np.int64(500)).nodes_touched >= 500
     assert tp.solve("kuhn", nash_conv=np.float32(0.01), seconds=np.int64(60)).status == "solved"
-    assert canonical("mccfr-external(streams=2e0)") == canonical("mccfr-external(streams=2)")
+    assert choose("mccfr-external(streams=2e0)").name == choose("mccfr-external(streams=2)").name
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ def test_an_algorithm_needs_a_reason_to_stop() -> None:
 
 def request(game: CompiledGame, algorithm: str) -> Request:
     """A run without any limit."""
-    return Request(GameProblem(game), choose(algorithm), Limits(), Options())
+    return Request(GameProblem(game), choose(algorithm), Options())
 
 
 WRONG = {
@@ -362,7 +362,7 @@ def test_a_checkpoint_is_read_without_a_copy_of_it_in_memory(tmp_path) -> None:
 def test_checkpoints_on_the_way_change_nothing(tmp_path, monkeypatch) -> None:
     """Also when each of them is gone on from, as if the run had been killed right after it."""
     monkeypatch.setattr("treeplex.runs.loop.CHUNK", 1e-4)  # so that a short run has many
-    limits, options = Limits(iterations=1000), Options(checkpoint_seconds=0.0)
+    options = Options(iterations=1000, checkpoint_seconds=0.0)
     game, algorithm = tp.load("leduc"), build("cfr")
     identity = solving("leduc", "cfr").recorded(algorithm).identity
     kept: list[Path] = []
@@ -371,13 +371,13 @@ def test_checkpoints_on_the_way_change_nothing(tmp_path, monkeypatch) -> None:
         kept.append(tmp_path / f"{len(kept)}.safetensors")
         checkpoints.save_checkpoint(kept[-1], identity, algorithm, checkpoint)
 
-    whole = run(game, algorithm, limits, options, keep=keep)
+    whole = run(game, algorithm, options, keep=keep)
     assert whole.state.iteration == 1000
     points = [checkpoints.load_checkpoint(path, identity, algorithm, game, 0) for path in kept]
     points = [point for point in points if point.state.iteration < 1000]
     assert len(points) >= 3
     for point in points[:: max(len(points) // 5, 1)]:
-        outcome = run(game, algorithm, limits, options, point)
+        outcome = run(game, algorithm, options, point)
         assert [row[:2] + row[4:] for row in outcome.rows] == [row[:2] + row[4:] for row in whole.rows]
         for left, right in zip(outcome.report.arrays, whole.report.arrays, strict=True):
             np.testing.assert_array_equal(left, right)
@@ -506,7 +506,7 @@ def kept_at(iterations: int, seconds: float, every: float, writing: float = 0.0)
 
     slow: Any = type("Slow", (Slow,), {"seconds": seconds})
     solver = slow(*(getattr(build("cfr"), part.name) for part in fields(CFR)))
-    run(tp.load("kuhn"), solver, Limits(iterations=iterations), Options(checkpoint_seconds=every), keep=keep)
+    run(tp.load("kuhn"), solver, Options(iterations=iterations, checkpoint_seconds=every), keep=keep)
     return kept
 
 

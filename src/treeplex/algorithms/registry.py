@@ -223,16 +223,6 @@ def with_rule(algorithm: Algorithm[Any, Any], rule: Rule, name: str) -> Algorith
     )
 
 
-def canonical(spec: str) -> str:
-    """Return ``spec`` with every parameter, by which a run is identified.
-
-    >>> canonical("cfr+")
-    'cfr+(delay=0,turns="alternating",order="played")'
-    """
-    entry, values = _bound(spec)
-    return _spelled(entry, parameters(entry.build) | values)
-
-
 class Choice(NamedTuple):
     """An algorithm, built once, with its names."""
 
@@ -245,6 +235,8 @@ class Choice(NamedTuple):
 def choose(algorithm: str | Any, iterations: int | None = None) -> Choice:
     """Return the algorithm of that name, or the user's own. ``iterations``: the iteration limit of the run.
 
+    >>> choose("cfr+").name
+    'cfr+(delay=0,turns="alternating",order="played")'
     >>> choose("hs-dcfr", 500).name.partition(",turns")[0]
     'hs-dcfr(gamma=30.0,horizon=500,weight="product"'
     """

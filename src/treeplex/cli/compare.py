@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -100,10 +100,9 @@ def side_by_side(game: str, algorithms: list[str], values: Values, as_json: bool
 
         exact = build(algorithm).ends  # it supports no limits on iterations and nodes, which apply to the others
         own = replace(limits, iterations=None, nodes=None) if exact else limits
-        options: Values = {**values, "exploitability": None, **asdict(own), "out": folder}
-        request = solving(problem.game, algorithm, **options)
         with ProgressLine(f"{problem.name}, {label}", own, problem.pot) as line:
-            return execute(request.watched_by(watch=line.watch, answer=answer))
+            options = replace(shared.limited(own), out=folder, watch=line.watch, answer=answer)
+            return execute(solving(problem.game, algorithm, **vars(options)))
 
     purpose = {"game": problem.name, "algorithms": algorithms, "seed": shared.seed}
     with (

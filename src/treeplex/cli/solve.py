@@ -13,10 +13,9 @@ from treeplex.algorithms.registry import with_traversal
 from treeplex.cli import complete, options
 from treeplex.cli.answer import Screen, exit_code, follow
 from treeplex.cli.output import loaded, new_folder
-from treeplex.errors import ParameterError
 from treeplex.runs.request import Request
 from treeplex.runs.requests import DEFAULT_ALGORITHM, resuming, solving
-from treeplex.runs.schema import LIMITS, RESUME, SOLVE, with_unit
+from treeplex.runs.schema import RESUME, SOLVE, with_unit
 
 Algorithm = Annotated[
     str | None,
@@ -76,11 +75,7 @@ def resume(
     as_json: options.AsJson = False,
 ) -> None:
     """Continue a batch or any run that was stopped or killed. By default it keeps its limits."""
-    if api.is_batch(folder):
-        if any(values[each.name] is not None for each in LIMITS):
-            raise ParameterError(
-                "The jobs of a batch have their own limits. To change them, run the batch again with other jobs."
-            )
+    if api.is_batch(folder, values):
         from treeplex.cli.batch import resumed  # noqa: PLC0415 - seldom needed
 
         raise resumed(folder, values["cluster"], values["checkpoint_seconds"], as_json)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -125,9 +125,8 @@ def status_and_log(game: CompiledGame, one: ComparedRun, options: Options, folde
 
 def _solved(game: CompiledGame, one: ComparedRun, options: Options, folder: Path | None) -> Solution:
     """Execute one run with the same steps as ``solve``."""
-    request = solving(game, one.algorithm, **asdict(one.limits), out=folder and folder / one.label)
-    own = replace(options, seed=one.seed, out=request.options.out)
-    return execute(replace(request, options=own))
+    own = replace(options.limited(one.limits), seed=one.seed, out=folder and folder / one.label)
+    return execute(solving(game, one.algorithm, **vars(own)))
 
 
 def uniform_nash_conv(game: CompiledGame) -> float:

@@ -126,7 +126,7 @@ def dense_run(
         last = rows[-1].iteration if rows else 0
         return max(last + 1, int(last * SPACING))
 
-    outcome = run(game, algorithm, limits, Options(watch=watch), schedule=schedule)
+    outcome = run(game, algorithm, Options(watch=watch).limited(limits), schedule=schedule)
     if outcome.status == INTERRUPTED:  # a curve that ends early must not be judged like a complete one
         raise Interrupted
     return outcome

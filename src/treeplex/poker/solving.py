@@ -42,7 +42,7 @@ def open_run(folder: str | Path, threads: int = 0) -> Reader:
     if (
         record.iterate == "best"
     ):  # the better of the checkpoint's best and the run's last iterate, as the run reported it
-        report = run(game, solver, Limits(iterations=1), request.options, point).report
+        report = run(game, solver, request.options.limited(Limits(iterations=1)), point).report
     else:
         report = solver.report(game, point.state, record.iterate)
     reader: Any = report.policy()

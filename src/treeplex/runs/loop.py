@@ -12,7 +12,6 @@ from treeplex.algorithms.protocol import Algorithm, Cost, Game, State, Stop, Str
 from treeplex.errors import SolverError
 from treeplex.evaluation.exact import Evaluation
 from treeplex.kernels.jit import CompileTimer, timed_compilation
-from treeplex.limits import Limits
 from treeplex.runs.checkpoint import Best, Checkpoint
 from treeplex.runs.log import LogRow
 from treeplex.runs.schedule import next_evaluation
@@ -23,8 +22,6 @@ from treeplex.tensors import copied
 
 SAVING: Final = 10.0  # the pause between two checkpoints is at least this multiple of the last one's writing time
 CHUNK: Final = 0.1  # seconds an algorithm may run before the loop checks the clock, Ctrl-C and progress
-
-DEFAULT_OPTIONS: Final = Options()
 
 Schedule = Callable[[Sequence[LogRow], Cost, float | None], int]
 """Function from the rows so far, the costs and the target to the iteration of the next evaluation."""
@@ -57,8 +54,7 @@ class RunOutcome(NamedTuple, Generic[State]):
 def run(
     game: Game,
     algorithm: Algorithm[Game, State],
-    limits: Limits,
-    options: Options = DEFAULT_OPTIONS,
+    options: Options,
     resumed: Checkpoint[State] | None = None,
     *,
     keep: Callable[[Checkpoint[State]], None] | None = None,
@@ -69,7 +65,7 @@ def run(
 
     The first Ctrl-C, or ``stop``, ends the run with the answer so far. Limits on seconds count from now, without
     compilation of kernels. The other limits count from the start of the run. ``options`` set which strategies are
-    reported, how often checkpoints go to ``keep``, and the callbacks. Limits among ``options`` are ignored.
+    reported, how often checkpoints go to ``keep``, the callbacks and the limits, which are in payoffs.
     """
     watch = options.watch
 
@@ -80,7 +76,7 @@ def run(
     with ctrl_c() as pressed, timed_compilation(compiling) as compilation:
         point = resumed or Checkpoint(algorithm.start(game, options.seed), [], 0.0, 0.0)
         clock = _Clock(point.seconds, compilation)
-        return _LoopRun(game, algorithm, limits, options, keep, schedule, stop, point, clock, pressed).go()
+        return _LoopRun(game, algorithm, options, keep, schedule, stop, point, clock, pressed).go()
 
 
 @dataclass(eq=False)
@@ -89,7 +85,6 @@ class _LoopRun(Generic[Game, State]):
 
     game: Game
     algorithm: Algorithm[Game, State]
-    limits: Limits
     options: Options
     keep: Callable[[Checkpoint[State]], None] | None
     schedule: Schedule
@@ -100,6 +95,7 @@ class _LoopRun(Generic[Game, State]):
 
     def __post_init__(self, point: Checkpoint[State]) -> None:
         self.state, self.rows, self.best, self.evaluating = point.state, point.rows, point.best, point.evaluating
+        self.limits = self.options.limits()
         iteration, evaluation = self.algorithm.cost(self.game)
         both = self.options.iterate == "best"
         self.cost = Cost(iteration, 2.0 * evaluation if both else evaluation)

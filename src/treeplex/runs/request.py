@@ -124,8 +124,7 @@ class Request:
 
     problem: Problem
     choice: Choice  # the algorithm and its names
-    limits: Limits
-    options: Options
+    options: Options  # with limits in payoffs
     record: Record | None = None  # of the run in ``options.out``, if it is resumed
     renewed: bool = True  # whether the limits are new, not those of the record
     cutting: Cutting | None = None  # how the game is cut over the workers of a cluster
@@ -134,6 +133,11 @@ class Request:
     def title(self) -> str:
         """Game and algorithm, as users wrote them."""
         return f"{self.problem.name}, {self.choice.label}"
+
+    @property
+    def limits(self) -> Limits:
+        """Limits of the run."""
+        return self.options.limits()
 
     @property
     def stem(self) -> str:

@@ -69,7 +69,7 @@ def choosing_sizes(spots: Any, question: Any, **options: Any) -> Request:
 def requested(problem: Problem, choice: Choice, options: Options) -> Request:
     """Build a request, with the problem's default limits if the options set none."""
     limits = options.limits(problem.pot).otherwise(problem.default_limits(choice.algorithm.ends))
-    return Request(problem, choice, limits, replace(options, iterate=problem.iterate or options.iterate))
+    return Request(problem, choice, replace(options.limited(limits), iterate=problem.iterate or options.iterate))
 
 
 def resuming(folder: str | Path, *, algorithm: Any = None, game: Any = None, **options: Any) -> Request:
@@ -79,9 +79,8 @@ def resuming(folder: str | Path, *, algorithm: Any = None, game: Any = None, **o
     record = run_folder.record
     limits = chosen.limits(record.pot)
     problem = kinds.reopened(record, run_folder.path, game)
-    fixed = replace(chosen, out=run_folder.path, **record.chosen)
-    choice = _choice_of(record, problem, algorithm)
-    return Request(problem, choice, limits.otherwise(record.limits), fixed, record, limits.any)
+    fixed = replace(chosen.limited(limits.otherwise(record.limits)), out=run_folder.path, **record.chosen)
+    return Request(problem, _choice_of(record, problem, algorithm), fixed, record, limits.any)
 
 
 def _choice_of(record: Record, problem: Problem, replacement: Any) -> Choice:

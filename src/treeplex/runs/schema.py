@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, get_type_hints
 
@@ -70,7 +70,7 @@ class Options:
 
     def __post_init__(self) -> None:
         """Check each option; errors name it."""
-        self._limits(self.nash_conv)
+        Limits(self.nash_conv, self.seconds, self.iterations, self.nodes)  # checks them
         if self.big_blind is not None:
             within(float, "big_blind", self.big_blind, "a number of chips > 0", 1e-9, 1e9)
         if self.out is not None:
@@ -89,16 +89,25 @@ class Options:
             if called is not None and not callable(called):
                 raise ParameterError(f"The '{name}' parameter must be a function, got {quoted(called)}.")
 
-    def limits(self, pot: float | None) -> Limits:
+    def limits(self, pot: float | None = None) -> Limits:
         """Return the limits in payoffs, with ``exploitability`` converted to NashConv."""
-        if self.exploitability is None:
-            return self._limits(self.nash_conv)
-        if self.nash_conv is not None:
-            raise ParameterError("Give 'nash_conv' or 'exploitability', not both: one is twice the other.")
-        return self._limits(nash_conv_of(self.exploitability, pot, self.big_blind))
-
-    def _limits(self, nash_conv: float | None) -> Limits:
+        nash_conv = self.nash_conv
+        if self.exploitability is not None:
+            if nash_conv is not None:
+                raise ParameterError("Give 'nash_conv' or 'exploitability', not both: one is twice the other.")
+            nash_conv = nash_conv_of(self.exploitability, pot, self.big_blind)
         return Limits(nash_conv, self.seconds, self.iterations, self.nodes)
+
+    def limited(self, limits: Limits) -> Options:
+        """Return these options with other limits, in payoffs."""
+        return replace(
+            self,
+            nash_conv=limits.nash_conv,
+            exploitability=None,
+            seconds=limits.seconds,
+            iterations=limits.iterations,
+            nodes=limits.nodes,
+        )
 
 
 def _fields_of(carrier: type) -> tuple[Field, ...]:
@@ -136,6 +145,5 @@ GROW: Final = (*LIMITS, *named("storage", "threads", "out", "checkpoint_seconds"
 OUT: Final = named("out")[0]._replace(help="Save the run in this folder, so that it can be resumed.")
 EXPLORE: Final = (*named("seconds", "iterations", "nodes", "seed"), OUT, *named("checkpoint_seconds"))
 SIZES: Final = (*named("seconds", "threads"), OUT, *named("checkpoint_seconds"))
-COMPARE: Final = named("seconds", "iterations", "nodes", "seed", "threads", "cluster", "out", "checkpoint_seconds")
 JOB: Final = of(LIMIT, IDENTITY)
 """Options that a job of a batch may have besides its game and algorithm."""

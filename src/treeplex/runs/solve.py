@@ -20,6 +20,7 @@ from treeplex.runs.loop import RunOutcome
 from treeplex.runs.loop import run as run_loop
 from treeplex.runs.progress import NotebookLine, notebook
 from treeplex.runs.request import Record, Request, check_iterate
+from treeplex.runs.schema import Options
 from treeplex.runs.solution import Solution
 from treeplex.system import answering, finishing
 
@@ -147,7 +148,8 @@ class _Run:
 
     def _once(self, point: Checkpoint[Any] | None, limits: Limits, budget: RetryBudget) -> Solution:
         """Run once, save checkpoints, and write the result."""
-        solver, options, folder = self.solver, self.request.options, self.folder
+        solver, folder = self.solver, self.folder
+        options = self.request.options.limited(limits)
         last: list[Checkpoint[Any]] = []
         failed: list[ParameterError] = []
 
@@ -162,7 +164,7 @@ class _Run:
                     failed.append(error)
 
         with answering():
-            outcome = self._watched(limits, point, keep)
+            outcome = self._watched(options, point, keep)
             solution = Solution(self.request, self.record, outcome, solver, last[0] if outcome.work.resumable else None)
             with finishing():
                 try:
@@ -176,15 +178,14 @@ class _Run:
         return solution
 
     def _watched(
-        self, limits: Limits, point: Checkpoint[Any] | None, keep: Callable[[Checkpoint[Any]], None]
+        self, options: Options, point: Checkpoint[Any] | None, keep: Callable[[Checkpoint[Any]], None]
     ) -> RunOutcome[Any]:
         """Run the loop; in a notebook, show a progress line unless ``watch`` is set."""
-        options = self.request.options
         display = None if options.watch is not None else notebook()
         if display is None:
-            return run_loop(self.game, self.solver, limits, options, point, keep=keep)
-        line = NotebookLine(display, self.request.title, limits, self.request.problem.pot)
+            return run_loop(self.game, self.solver, options, point, keep=keep)
+        line = NotebookLine(display, self.request.title, options.limits(), self.request.problem.pot)
         try:
-            return run_loop(self.game, self.solver, limits, replace(options, watch=line.watch), point, keep=keep)
+            return run_loop(self.game, self.solver, replace(options, watch=line.watch), point, keep=keep)
         finally:
             line.stop()

@@ -1,17 +1,11 @@
-"""Local transport of calls to the shards of a cut game; ``cluster.shards`` is the one over Ray.
-
-A ``ShardProxy`` stands in front of a shard, in any process, and makes sure that every call is executed once.
-"""
+"""The receiving end of calls to a shard of a cut game, in any process; ``cluster.shards`` sends them over Ray."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from treeplex.engines.sharded.shards import (
     BOARDS,
     RESTORE,
     START,
-    LostError,
     Message,
     Order,
     OutOfStepError,
@@ -55,25 +49,3 @@ class ShardProxy:
         self._answer = self._shard.do(stamp, message)
         self._last = stamp
         return self._answer
-
-
-class LocalShards:
-    """All shards in this process, called one after the other."""
-
-    def __init__(self) -> None:
-        self._proxies: list[ShardProxy] = []
-
-    def begin(self, orders: Sequence[Order]) -> None:
-        """As ``Shards``."""
-        self._proxies = self._proxies or [ShardProxy(order) for order in orders]
-
-    def ask(self, stamp: Stamp, messages: Sequence[Message]) -> list[Message]:
-        """As ``Shards``."""
-        try:
-            return [proxy.call(stamp, own) for proxy, own in zip(self._proxies, messages, strict=True)]
-        except OutOfStepError as error:
-            raise LostError(str(error)) from error
-
-    def close(self) -> None:
-        """As ``Shards``."""
-        self._proxies = []

@@ -49,10 +49,10 @@ def board_cost(game: HoldemGame) -> Cost:
     return Cost(2.0 * (PASS + LEARNING * numbers), OVERHEAD + passes * (PASS + PLAYING * numbers))
 
 
-def seconds_to_solve(game: HoldemGame, threads: int = 0) -> dict[str, float]:
+def seconds_to_solve(game: HoldemGame) -> dict[str, float]:
     """Estimate the seconds of a solve by exploitability, within a factor of three as measured on one processor."""
     numbers = float(sum(game.elements(player) for player in (0, 1)))
-    each = seconds_per_iteration(numbers) / threads_for(game, threads)
+    each = seconds_per_iteration(numbers) / threads_for(game, 0)
     return {target: count * each for target, count in ITERATIONS.items()}
 
 

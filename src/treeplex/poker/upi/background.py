@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 from treeplex.algorithms.protocol import Algorithm
 from treeplex.engines.boards.game import HoldemGame
 from treeplex.errors import TreeplexError
 from treeplex.evaluation.exact import Evaluation
-from treeplex.limits import Limits
 from treeplex.runs.checkpoint import Checkpoint
 from treeplex.runs.loop import Progress, RunOutcome, run
 from treeplex.runs.schema import Options
@@ -35,12 +35,10 @@ class Background:
         """Whether a run is in progress."""
         return self._thread is not None and self._thread.is_alive()
 
-    def start(
-        self, game: HoldemGame, solver: Algorithm[Any, Any], limits: Limits, threads: int, point: Checkpoint[Any]
-    ) -> None:
+    def start(self, game: HoldemGame, solver: Algorithm[Any, Any], options: Options, point: Checkpoint[Any]) -> None:
         """Continue from a checkpoint in the background."""
         self._stop.clear()
-        self._thread = threading.Thread(target=self._run, args=(game, solver, limits, threads, point), daemon=True)
+        self._thread = threading.Thread(target=self._run, args=(game, solver, options, point), daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
@@ -53,9 +51,7 @@ class Background:
         if self._thread is not None:
             self._thread.join()
 
-    def _run(
-        self, game: HoldemGame, solver: Algorithm[Any, Any], limits: Limits, threads: int, point: Checkpoint[Any]
-    ) -> None:
+    def _run(self, game: HoldemGame, solver: Algorithm[Any, Any], options: Options, point: Checkpoint[Any]) -> None:
         last, printed = time.monotonic(), list[Evaluation]()
 
         def watch(progress: Progress) -> None:
@@ -67,9 +63,8 @@ class Background:
         def keep(point: Checkpoint[Any]) -> None:
             self.point = point
 
-        options = Options(threads=threads, watch=watch)
         try:
-            outcome = run(game, solver, limits, options, point, keep=keep, stop=self._stop.is_set)
+            outcome = run(game, solver, replace(options, watch=watch), point, keep=keep, stop=self._stop.is_set)
         except (TreeplexError, MemoryError) as error:
             self._say([f"SOLVER: stopped ({' '.join(str(error).split()) or 'not enough memory'})"])
             return

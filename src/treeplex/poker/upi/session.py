@@ -16,11 +16,12 @@ from treeplex.games.holdem.formats.pio import spot_of_setup
 from treeplex.games.holdem.formats.pio_commands import SETUP, Setup
 from treeplex.games.holdem.formats.pio_header import Header, write_header
 from treeplex.games.holdem.spot import NEEDED, make_spot
-from treeplex.limits import Limits, nash_conv_of
+from treeplex.limits import nash_conv_of
 from treeplex.poker.upi.background import Background, results
 from treeplex.poker.upi.nodes import NodeReader
 from treeplex.runs.checkpoint import Checkpoint
 from treeplex.runs.requests import DEFAULT_ALGORITHM
+from treeplex.runs.schema import Options
 from treeplex.version import __version__
 
 BANNER: Final = (f"treeplex {__version__}", "speaks a subset of UPI", "registered to everybody (Apache License 2.0)")
@@ -192,7 +193,7 @@ class Session:
                 f"The command go takes no argument or a limit such as go 10 seconds, go 100 steps; got {quoted(rest)}."
             )
         pot, target = float(tree.game.spot.pot), self._setup.target
-        limits = {"nash_conv": nash_conv_of(target, pot)} if target else {}
+        limits: dict[str, Any] = {"nash_conv": nash_conv_of(target, pot)} if target else {}
         if rest:
             limits[UNITS[unit.strip()]] = _number(amount, "go takes a number > 0", above=0.0)
         if "iterations" in limits:
@@ -200,7 +201,7 @@ class Session:
         self._endless = not limits
         tree.threads = self._threads
         self._progress(["SOLVER: started"])
-        self._runs.start(tree.game, tree.solver, Limits(**limits), tree.threads, tree.point)  # pyright: ignore[reportArgumentType]
+        self._runs.start(tree.game, tree.solver, Options(threads=tree.threads, **limits), tree.point)
 
     def _stop(self, _: str) -> None:
         self._runs.stop()

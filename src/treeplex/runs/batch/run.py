@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -17,6 +17,7 @@ from treeplex.runs.batch.local import Ended, Pool, log_of
 from treeplex.runs.batch.planning import Machine, Need, Task, longest, tasks
 from treeplex.runs.batch.results import RESULTS, ResultRow, missed, read_row, row_of, table_of, write_row
 from treeplex.runs.folder_lock import folder_of
+from treeplex.runs.schema import LIMITS
 from treeplex.system import ctrl_c
 
 KIND: Final = "batch"
@@ -127,9 +128,15 @@ def forecast(all_needs: Sequence[Need], machines: Sequence[Machine]) -> Forecast
     return Forecast(all_needs, tasks(all_needs, least, max(1, every // max(least.cores, 1))), every, len(machines))
 
 
-def is_batch(folder: str | Path) -> bool:
-    """Return whether this is the folder of a batch."""
-    return is_file(folder_of(folder) / f"{KIND}.json")
+def is_batch(folder: str | Path, options: Mapping[str, Any]) -> bool:
+    """Return whether this is the folder of a batch; raise if the options to resume it have limits."""
+    if not is_file(folder_of(folder) / f"{KIND}.json"):
+        return False
+    if any(options[each.name] is not None for each in LIMITS):
+        raise ParameterError(
+            "The jobs of a batch have their own limits. To change them, run the batch again with other jobs."
+        )
+    return True
 
 
 def recorded(out: Path) -> list[BatchJob]:

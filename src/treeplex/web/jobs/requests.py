@@ -108,7 +108,7 @@ def _solve(form: SolveJob) -> JobRequest:
         build(form.algorithm)
     if locks:
         raise ParameterError("The 'locks' parameter is only for hold'em spots; leave it out.")
-    limits, label = Options(**values).limits(None), form.algorithm or DEFAULT_ALGORITHM
+    limits, label = Options(**values).limits(), form.algorithm or DEFAULT_ALGORITHM
     return JobRequest(
         f"{game}, {label}", saved, game, stem=_name(form) or f"{game}-{label}", limits=_limit_fields(limits)
     )
