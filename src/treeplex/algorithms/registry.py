@@ -26,6 +26,7 @@ from treeplex.algorithms.mirror import mirror_prox, omd
 from treeplex.algorithms.options import HORIZON, LATEST
 from treeplex.algorithms.protocol import Algorithm
 from treeplex.algorithms.restarted import cfr_plus_restarted, mirror_prox_restarted, pcfr_plus_restarted
+from treeplex.algorithms.thresholds import pcfr_plus_dt, rm_plus_dt
 from treeplex.algorithms.walk import WalkCFR
 from treeplex.algorithms.warm_start import warm_start
 from treeplex.errors import ParameterError, quoted, real
@@ -115,6 +116,8 @@ _ROWS: Final[tuple[tuple[str, Callable[..., Algorithm[Any, Any]], str, str], ...
         "CFR with dynamic thresholding and regret-based pruning",
         f"{DT}, Theorem 2 and section 4",
     ),
+    ("rm+-dt", rm_plus_dt, "CFR+ with dynamic thresholding and partial pruning", f"{DT}, section 3"),
+    ("pcfr+-dt", pcfr_plus_dt, "predictive CFR+ with dynamic thresholding and partial pruning", f"{DT}, section 3"),
     ("egt", egt, "excessive gap technique with the dilated entropy", "Hoda et al. 2010, Kroer et al. 2015"),
     ("egt-dt", egt_dt, "EGT with dynamic thresholding (truncated gradients)", f"{DT}, section 5"),
     ("mirror-prox", mirror_prox, "mirror prox with the dilated entropy", "Nemirovski 2004, Kroer et al. 2015"),

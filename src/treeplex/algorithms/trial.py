@@ -27,7 +27,8 @@ MOST_ROWS: Final = 64  # rows of memory to try, to report the number that a rule
 def try_own(rule: Rule, game: CompiledGame | HoldemGame) -> None:
     """Reject a faulty rule of a user by ``try_rule``. Rules of this package need no trial."""
     if rule.own:
-        try_rule(rule.name, rule.update, rule.memory, game)
+        tried = rule.inner or rule
+        try_rule(tried.name, tried.update, tried.memory, game)
 
 
 def try_rule(name: str, rule: Callable[..., Any], rows: int, game: CompiledGame | HoldemGame) -> None:

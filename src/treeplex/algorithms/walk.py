@@ -181,9 +181,9 @@ class WalkCFR(Tabular[WalkState]):
         pruned = self.traversal.threshold >= 0.0 or self.traversal.respond
         if pruned or not isinstance(self.minimizer, WalkMatching):
             raise ParameterError(
-                f"Pruning by regret, responses in zero-reach sequences and thresholds need bounds that a rule of your"
-                f" own does not give: 'rule' is for cfr-full, cfr-partial, cfr+-full and cfr+-partial, got"
-                f" {quoted(name)}."
+                f"Pruning by regret and responses in zero-reach sequences need bounds that a rule of your own does not"
+                f" give: 'rule' is for cfr-full, cfr-partial, cfr+-full and cfr+-partial, got {quoted(name)}; for"
+                f" thresholds, give tp.minimizer a 'd'."
             )
         return replace(self, minimizer=rule, name=name)
 
