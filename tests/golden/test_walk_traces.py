@@ -20,6 +20,7 @@ import pytest
 
 import treeplex as tp
 from treeplex.algorithms.excessive_gap import ExcessiveGap
+from treeplex.algorithms.mirror import MirrorProx
 from treeplex.algorithms.registry import build
 from treeplex.algorithms.walk import WalkCFR
 from treeplex.compile import CompiledGame
@@ -28,6 +29,7 @@ from treeplex.engines.history.reference import prune
 from treeplex.engines.history.reference.nested import NestedLearner
 from treeplex.engines.sequence.first_order import LONGEST_STEP, STEP_GROWTH
 from treeplex.engines.sequence.reference import excessive_gap as gap
+from treeplex.engines.sequence.reference import mirror
 from treeplex.engines.sequence.reference import treeplex as walks
 from treeplex.games.protocol import CHANCE
 from treeplex.games.random_tree import RandomTree
@@ -43,6 +45,7 @@ TURNS = ("simultaneous", "alternating")
 WALKED = (
     *("full", "partial", "zero-reach-br", "rbp", "rbp,threshold=0", "rbp,threshold=2,bound=expected"),
     *("rbp,threshold=0,longest=3", "rbp,threshold=0,length=guaranteed"),
+    "rbp,threshold=0,stretch=3",
     *("nested-rbp,threshold=0", "nested-rbp,threshold=2,bound=expected", "nested-rbp,threshold=0,longest=4"),
 )
 WALKS = [f"{base}-{walk},turns={turns}" for base in ("cfr", "cfr+") for walk in WALKED for turns in TURNS] + [
@@ -57,7 +60,7 @@ WALKS = [f"{base}-{walk},turns={turns}" for base in ("cfr", "cfr+") for walk in 
     )
     for turns in TURNS
 ]
-GAPS = ["egt-dt,c=0.3", "egt-dt,c=0.3,steps=theory"]
+GAPS = ["egt-dt,c=0.3", "egt-dt,c=0.3,steps=theory", "mirror-prox-dt,c=0.3", "omd-dt,c=0.3"]
 VARIANTS = [*WALKS, *GAPS]
 
 Trace = list[dict[str, Any]]
@@ -99,7 +102,7 @@ def compiled_trace(game: CompiledGame, algorithm: str, at: tuple[int, ...]) -> T
 def reference_trace(game: CompiledGame, algorithm: str, at: tuple[int, ...]) -> Trace:
     """The same rule, weights and turns, by the paper's recursions in NumPy."""
     assembled: Any = build(algorithm)
-    if isinstance(assembled, ExcessiveGap):
+    if isinstance(assembled, ExcessiveGap | MirrorProx):
         return exchanged_trace(game, algorithm, at)
     trace = []
     for t, (nodes, ledgers) in zip(range(1, at[-1] + 1), walk_reference(game, assembled), strict=False):
@@ -142,7 +145,7 @@ def walk_reference(game: CompiledGame, assembled: WalkCFR) -> Iterator[tuple[int
         yield nodes, ledgers
 
 
-# --- the excessive gap technique, cut --------------------------------------------------------------------------------
+# --- first-order methods, cut ----------------------------------------------------------------------------------------
 
 
 def exchanged_trace(game: CompiledGame, algorithm: str, at: tuple[int, ...]) -> Trace:
@@ -156,6 +159,8 @@ def exchanged_trace(game: CompiledGame, algorithm: str, at: tuple[int, ...]) -> 
     counts: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gap, "gradient", gradient)
+        patch.setattr(mirror, "gradient", gradient)
+        patch.setattr("treeplex.algorithms.mirror.mirror_iterations", mirror.mirror_iterations)
         patch.setattr("treeplex.algorithms.excessive_gap.begin", gap.begin)
         patch.setattr(
             "treeplex.algorithms.excessive_gap.gap_iterations", lambda *given: cut_steps(patch, counts, *given)

@@ -255,11 +255,11 @@ def _thresholded(kind: int, d: object, turns: str, traversal: Traversal, least: 
 
 
 def _regret_based(
-    threshold: float, bound: str, length: str = "bound", longest: int = 0, *, nested: bool = False
+    threshold: float, bound: str, length: str = "bound", longest: int = 0, stretch: float = 1.0, *, nested: bool = False
 ) -> Traversal:
-    kind = nested_regret_based if nested else regret_based
     least, most = number("threshold", threshold, 0.0), non_negative("longest", longest)
-    return kind(least, named("bound", bound, BOUNDS), named("length", length, LENGTHS), most)
+    options = least, named("bound", bound, BOUNDS), named("length", length, LENGTHS), most
+    return nested_regret_based(*options) if nested else regret_based(*options, number("stretch", stretch, 1.0, 1e6))
 
 
 def cfr_full(turns: str = "alternating") -> WalkCFR:
@@ -298,9 +298,10 @@ def cfr_rbp(
     length: str = "bound",
     longest: int = 0,
     turns: str = "alternating",
+    stretch: float = 1.0,
 ) -> WalkCFR:
     """CFR with regret-based pruning (Brown & Sandholm 2015, section 4)."""
-    return _cfr(_regret_based(threshold, bound, length, longest), turns)
+    return _cfr(_regret_based(threshold, bound, length, longest, stretch), turns)
 
 
 def cfr_plus_rbp(
@@ -309,9 +310,10 @@ def cfr_plus_rbp(
     length: str = "bound",
     longest: int = 0,
     turns: str = "alternating",
+    stretch: float = 1.0,
 ) -> WalkCFR:
     """CFR+ with regret-based pruning (Brown & Sandholm 2015, section 4.2)."""
-    return _cfr(_regret_based(threshold, bound, length, longest), turns, plus=True)
+    return _cfr(_regret_based(threshold, bound, length, longest, stretch), turns, plus=True)
 
 
 def cfr_nested_rbp(
