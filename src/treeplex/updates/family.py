@@ -19,12 +19,12 @@ from treeplex.updates.protocol import Minimizer
 from treeplex.updates.rule import Fixed, Rule
 from treeplex.updates.rules import discounted, normalise, positive
 
-TRIED: Final = np.array([1.0, 2.0, 10.0, 1000.0])  # iterations whose discounts must be the same
+ITERATIONS: Final = np.array([1.0, 2.0, 10.0, 1000.0])  # iterations whose discounts must be the same
 
 
 def as_function(minimizer: Minimizer, name: str) -> Rule:
     """Return a member of the family as a function; its discounts must not change with time. The memory row is R."""
-    up, down = minimizer.discounts(TRIED)
+    up, down = minimizer.discounts(ITERATIONS)
     if np.ptp(up) > 0.0 or np.ptp(down) > 0.0:
         raise ParameterError(
             f"The 'minimizer' parameter must be a rule whose discounts are the same in every iteration, got"

@@ -42,7 +42,7 @@ def matching_threshold(actions: Counts, d: float) -> Floats:
     return (c * c - 1.0) / (2.0 * c * np.square(actions, dtype=np.float64))
 
 
-class Constants(NamedTuple):
+class CutConstants(NamedTuple):
     """Constants of a thresholded rule: d, and those of the rule inside."""
 
     d: float
@@ -53,7 +53,7 @@ class Constants(NamedTuple):
         return self.d, *self.inner.constants_of(payoff_range).tolist()
 
 
-class Start(NamedTuple):
+class CutMemory(NamedTuple):
     """Initial memory of a thresholded rule."""
 
     inner: Rule
@@ -67,7 +67,7 @@ def thresholded(rule: Rule, d: float) -> Rule:
     """Any rule with dynamic thresholding, as above. Rows of memory: sigma - sigma', then those of the rule."""
     update = _around(rule.update, rule.checked, rule.constants is not None)
     return Rule(
-        f"{rule.name}-dt", update, 1 + rule.memory, Constants(d, rule), Start(rule), checked=False, own=rule.own,
+        f"{rule.name}-dt", update, 1 + rule.memory, CutConstants(d, rule), CutMemory(rule), checked=False, own=rule.own,
         ranged=rule.ranged, inner=rule,
     )  # fmt: skip
 
