@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -14,8 +15,15 @@ from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.sequence.cpu.mirror import mirror_iterations
 from treeplex.engines.sequence.cpu.oracle import TreeSide
-from treeplex.engines.sequence.entropy import first_order_players, new_scratch, scheme, smoothing_guess, spread
-from treeplex.engines.sequence.first_order import Mirror, MirrorScratch, Rate, StepBounds
+from treeplex.engines.sequence.entropy import (
+    first_order_players,
+    moduli,
+    new_scratch,
+    scheme,
+    smoothing_guess,
+    spread,
+)
+from treeplex.engines.sequence.first_order import SHORTEST_STEP, Mirror, MirrorScratch, Rate, StepBounds
 from treeplex.engines.sequence.learners import normalised, uniform_strategies
 from treeplex.engines.sequence.tree_operator import tree_operator
 from treeplex.tensors import TINY, checked
@@ -76,7 +84,8 @@ class MirrorProx(Tabular[MirrorState]):
         side = first[0].side
         limit = side.limit if isinstance(side, TreeSide) else np.zeros(1)
         longest, noise = LONGEST / smoothing_guess(game, self.scheme), self.rounding * spread(game, self.scheme)
-        bounds = StepBounds(longest, noise, limit, self.cut or 0.0)
+        least = shortest_step(game, self.scheme) if self.cut else SHORTEST_STEP * SHORTEST_STEP * longest
+        bounds = StepBounds(longest, least, noise, limit, self.cut or 0.0)
         gradients = mirror_iterations((first, second), rate, iteration, iterations, self.optimistic, bounds)
         if isinstance(side, TreeSide):
             gradients = int(side.entered[0])
@@ -93,6 +102,13 @@ class MirrorProx(Tabular[MirrorState]):
     def nodes_touched(self, game: CompiledGame, state: MirrorState) -> int:
         """Return one pass per gradient, or the nodes that walks have entered."""
         return state.products * (game.nodes if self.cut is None else 1)
+
+
+def shortest_step(game: CompiledGame, kind: int) -> float:
+    """Return the step that theory allows with exact gradients, sqrt(m0 m1) / max |A|, with the moduli m."""
+    first, second = moduli(game, kind)
+    largest = float(np.abs(game.payoffs.rows.data).max(initial=0.0)) or 1.0
+    return math.sqrt(first * second) / largest
 
 
 def mirror_prox(weights: str = "kroer2015") -> MirrorProx:

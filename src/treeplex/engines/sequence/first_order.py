@@ -116,6 +116,7 @@ class StepBounds(NamedTuple):
     """Bounds of steps and errors for mirror prox and optimistic mirror descent."""
 
     longest: float  # largest step
+    least: float  # a step of at most this length is accepted untested
     noise: float  # error of potentials beyond their own rounding
     limit: Floats  # [1] limit of gradients by walks, see ``TreeSide``; modified in place
     cut: float  # the limit of iteration t is this over t; 0: gradients are exact

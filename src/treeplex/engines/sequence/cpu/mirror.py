@@ -13,7 +13,6 @@ from treeplex.engines.sequence.cpu.prox import respond
 from treeplex.engines.sequence.first_order import (
     LAG,
     ROUNDING,
-    SHORTEST_STEP,
     STEP_GROWTH,
     MirrorPlayer,
     Rate,
@@ -96,7 +95,7 @@ def mirror_iterations(
     """
     products = 0
     (one, mine, me), (two, theirs, they) = players
-    longest, noise, limit, cut = bounds
+    longest, least, noise, limit, cut = bounds
     for t in range(start, start + count):
         limit[0] = cut / (t + 1.0)
         if not optimistic or t == 0:
@@ -113,7 +112,7 @@ def mirror_iterations(
             slack = ROUNDING * (abs(first) + abs(second)) + noise
             if cut > 0.0:  # what truncation has left out of payoffs that sum to zero
                 slack += step * (value(me.gradient, me.played) + value(they.gradient, they.played))
-            if bound <= rate.bound[0] + slack or step <= SHORTEST_STEP * SHORTEST_STEP * longest:
+            if bound <= rate.bound[0] + slack or step <= least:
                 break
             rate.growth[0] = STEP_GROWTH
             rate.step[0] = 0.5 * step

@@ -19,7 +19,9 @@ little longer. In optimistic mirror descent the potential may grow for a while. 
 the potential plus ``LAG`` times the Bregman distance between the plan played and respond(G) after the iteration.
 
 Truncated gradients are those of payoffs that do not sum to zero. The potential may then grow by
-step (<g0, w0> + <g1, w1>), which is what the equation above has lost on its left side.
+step (<g0, w0> + <g1, w1>), which is what the equation above has lost on its left side. The limit falls between two
+gradients, so predictions are wrong however short the step. Steps that theory allows for exact gradients are therefore
+accepted untested: those of at most sqrt(m0 m1) / max |A|, with the moduli m of both entropies.
 """
 
 from __future__ import annotations
@@ -27,7 +29,6 @@ from __future__ import annotations
 from treeplex.engines.sequence.first_order import (
     LAG,
     ROUNDING,
-    SHORTEST_STEP,
     STEP_GROWTH,
     MirrorPlayer,
     Rate,
@@ -57,8 +58,7 @@ def mirror_iterations(
             for (own, mirror, _), (_, opponent, _) in (players, players[::-1]):
                 gradient(own.side, own.sign, opponent.response, mirror.predicted)
             products += 2
-        least = SHORTEST_STEP * SHORTEST_STEP * longest
-        while not _attempt(players, rate, optimistic, least, bounds):
+        while not _attempt(players, rate, optimistic, bounds):
             rate.growth[0] = STEP_GROWTH
             rate.step[0] *= 0.5
             products += 2
@@ -70,9 +70,7 @@ def mirror_iterations(
     return products
 
 
-def _attempt(
-    players: tuple[MirrorPlayer, MirrorPlayer], rate: Rate, optimistic: bool, least: float, bounds: StepBounds
-) -> bool:
+def _attempt(players: tuple[MirrorPlayer, MirrorPlayer], rate: Rate, optimistic: bool, bounds: StepBounds) -> bool:
     """Run one iteration in scratch and return whether the bound does not grow."""
     step, lag, potential, size = float(rate.step[0]), 0.0, 0.0, 0.0
     for own, mirror, scratch in players:
@@ -92,7 +90,7 @@ def _attempt(
     noise = bounds.noise
     if bounds.cut > 0.0:
         noise += step * sum(float(scratch.gradient @ scratch.played) for _, _, scratch in players)
-    if bound > rate.bound[0] + ROUNDING * size + noise and step > least:
+    if bound > rate.bound[0] + ROUNDING * size + noise and step > bounds.least:
         return False
     rate.bound[0] = bound
     return True
