@@ -36,7 +36,9 @@ from treeplex.spec import parameters
 ITERATIVE = [name for name, entry in ALGORITHMS.items() if not entry.build().ends]
 ON_ARRAYS = CFR | BestResponseCFR | FictitiousPlay
 LEARNERS = [name for name in ITERATIVE if isinstance(build(name), ON_ARRAYS)]
-FIRST_ORDER = [name for name in ITERATIVE if isinstance(build(name), ExcessiveGap | MirrorProx) and name != "egt-dt"]
+FIRST_ORDER = [
+    name for name in ITERATIVE if isinstance(build(name), ExcessiveGap | MirrorProx) and not name.endswith("-dt")
+]
 FULL_WIDTH = [*LEARNERS, *FIRST_ORDER]  # on arrays
 RESTARTED = [name for name in ITERATIVE if name.endswith("-restarted")]
 SAMPLED = [name for name in ITERATIVE if isinstance(build(name), MonteCarlo)]

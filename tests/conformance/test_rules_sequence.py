@@ -25,7 +25,7 @@ from treeplex.engines.sequence.reference import iterations, learn
 from treeplex.updates import PredictivePlus, RegretMatching, RegretMatchingPlus
 from treeplex.updates.adaptive import adaptive
 from treeplex.updates.family import as_function
-from treeplex.updates.hedge import THEORY, VARIANCE, hedge
+from treeplex.updates.hedge import KNOWN, THEORY, VARIANCE, hedge
 from treeplex.updates.rule import Rule
 from treeplex.updates.schedules import linear, power
 from treeplex.updates.smooth import smooth
@@ -40,6 +40,7 @@ FAMILY = {
 AROUND = (thresholded(FAMILY["pcfr+"], 0.5), thresholded(smooth(0.05), 0.5), thresholded(SOFTMAX, 0.5))
 RULES = {rule.name: rule for rule in (*FUNCTIONS, adaptive(5.0), stable(0.05), smooth(0.05), hedge(), *AROUND)} | {
     "hedge by theory": hedge(THEORY),
+    "hedge for 50": hedge(KNOWN, 0.5, 50),
     "hedge with thresholds": hedge(VARIANCE, 2.0),
     "adaptive, low": adaptive(1.5),
 }

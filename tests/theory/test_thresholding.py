@@ -17,7 +17,7 @@ from treeplex.updates import RegretMatching as Matching
 from treeplex.updates.adaptive import adaptive
 from treeplex.updates.discounted import Discounted
 from treeplex.updates.family import as_function
-from treeplex.updates.hedge import THEORY, VARIANCE, hedge
+from treeplex.updates.hedge import KNOWN, THEORY, VARIANCE, hedge
 from treeplex.updates.online import Hedge, OnlineMinimizer, RegretMatching, Thresholded
 from treeplex.updates.rule import Rule
 from treeplex.updates.smooth import smooth
@@ -218,6 +218,7 @@ class ByVariance(Hedge):
 
 FUNCTIONS: dict[str, tuple[Callable[[float], Rule], Callable[[int], OnlineMinimizer]]] = {
     "theory": (lambda d: hedge(THEORY, d), lambda actions: Hedge(actions, SPAN)),
+    "known": (lambda d: hedge(KNOWN, d, 39), lambda actions: Hedge(actions, SPAN, rounds=39)),
     "variance": (lambda d: hedge(VARIANCE, d), lambda actions: ByVariance(actions, SPAN)),
 }
 

@@ -409,6 +409,13 @@ def test_a_run_goes_on_as_if_it_had_not_stopped(algorithm, tmp_path) -> None:
     ("spec", "parameter"),
     [
         ("hedge(rate=fast)", "rate"),
+        ("hedge(rate=known)", "rounds"),
+        ("hedge(rounds=10)", "rounds"),
+        ("hedge-dt(rate=known)", "rate"),
+        ("cfr-rbp(stretch=0.5)", "stretch"),
+        ("cfr(average=heavy)", "average"),
+        ("mirror-prox-dt(c=2)", "c"),
+        ("egt-restarted(every=0)", "every"),
         ("hedge-dt(d=-1)", "d"),
         ("hedge-dt-rbp(d=0)", "d"),
         ("hedge-dt-rbp(threshold=-1)", "threshold"),

@@ -179,10 +179,11 @@ def mirror_prox_restarted(every: int = 32, weights: str = "kroer2015") -> Restar
     return Restarted(replace(mirror_prox(weights), rounding=ROUNDING), _every(every))
 
 
-def egt_restarted(every: int = 32, weights: str = "kroer2015") -> Restarted:
+def egt_restarted(every: int = 32, weights: str = "farina2021") -> Restarted:
     """EGT whose smoothing begins anew around its plans whenever NashConv has halved (after Gilpin et al. 2012).
 
-    NashConv is computed every ``every`` iterations.
+    NashConv is computed every ``every`` iterations. The default of ``weights`` is not that of ``egt``, whose scheme needs
+    more smoothing around good points.
     """
     return Restarted(replace(egt(weights), centred=True), _every(every), HALVED)
 
