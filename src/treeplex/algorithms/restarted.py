@@ -182,8 +182,8 @@ def mirror_prox_restarted(every: int = 32, weights: str = "kroer2015") -> Restar
 def egt_restarted(every: int = 32, weights: str = "farina2021") -> Restarted:
     """EGT whose smoothing begins anew around its plans whenever NashConv has halved (after Gilpin et al. 2012).
 
-    NashConv is computed every ``every`` iterations. The default of ``weights`` is not that of ``egt``, whose scheme needs
-    more smoothing around good points.
+    NashConv is computed every ``every`` iterations. ``weights``: with the default of ``egt``, more smoothing is needed
+    around good points.
     """
     return Restarted(replace(egt(weights), centred=True), _every(every), HALVED)
 
