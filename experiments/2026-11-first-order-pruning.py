@@ -21,7 +21,7 @@ from treeplex.engines.sequence.reference.treeplex import realization_plan
 
 ALGORITHMS = ("egt-dt(c=0.01)", "mirror-prox-dt(c=0.01)")
 CUT = 0.01
-TIMES = (100, 1000, 5000)
+TIMES = {"leduc": (100, 1000, 5000), "leduc5": (30, 100)}
 
 
 def counts(game: CompiledGame, strategies: tuple[np.ndarray, np.ndarray], limit: float) -> tuple[int, int]:
@@ -44,12 +44,12 @@ def counts(game: CompiledGame, strategies: tuple[np.ndarray, np.ndarray], limit:
 def main() -> None:
     """Print a table."""
     print("game, algorithm, t, nodes of a gradient, without own moves below the threshold, ratio")
-    for name in ("leduc", "leduc5"):
+    for name, times in TIMES.items():
         game = tp.load(name)
         for spec in ALGORITHMS:
             algorithm = build(spec)
             state = algorithm.start(game)
-            for t in TIMES:
+            for t in times:
                 state = algorithm.advance(game, state, t - state.iteration)
                 current = algorithm.report(game, state, "current").arrays
                 entered, both = counts(game, current, CUT / t)
