@@ -36,7 +36,9 @@ from treeplex.spec import parameters
 ITERATIVE = [name for name, entry in ALGORITHMS.items() if not entry.build().ends]
 ON_ARRAYS = CFR | BestResponseCFR | FictitiousPlay
 LEARNERS = [name for name in ITERATIVE if isinstance(build(name), ON_ARRAYS)]
-FIRST_ORDER = [name for name in ITERATIVE if isinstance(build(name), ExcessiveGap | MirrorProx) and name != "egt-dt"]
+FIRST_ORDER = [
+    name for name in ITERATIVE if isinstance(build(name), ExcessiveGap | MirrorProx) and not name.endswith("-dt")
+]
 FULL_WIDTH = [*LEARNERS, *FIRST_ORDER]  # on arrays
 RESTARTED = [name for name in ITERATIVE if name.endswith("-restarted")]
 SAMPLED = [name for name in ITERATIVE if isinstance(build(name), MonteCarlo)]
@@ -372,7 +374,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "spots": "dcfr(alpha=1.4,beta=0.5,gamma=4,rise=100)",
     },  # ours, measured
     "lp": {},
-    "cfr": IN_TURN | PLAYED | {"weight": "uniform"},  # turns are ours; the paper updates at once
+    "cfr": IN_TURN | PLAYED | {"weight": "uniform", "average": "same"},  # turns are ours; the paper updates at once
     "cfr+": IN_TURN | PLAYED | {"delay": 0},  # Tammelin 2014; d = 0: weights 1, 2, 3, ...; order is ours
     "lcfr": IN_TURN | PLAYED | AFTER,  # Brown & Sandholm 2019
     "dcfr": IN_TURN | PLAYED | AFTER | {"alpha": 1.5, "beta": 0.0, "gamma": 2.0, "rise": 0.0},  # the same
@@ -391,8 +393,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "cfr+-full": IN_TURN,
     "cfr-partial": IN_TURN,
     "cfr+-partial": IN_TURN,
-    "cfr-rbp": IN_TURN | RBP | LASTING,
-    "cfr+-rbp": IN_TURN | RBP | LASTING,
+    "cfr-rbp": IN_TURN | RBP | LASTING | {"stretch": 1.0},
+    "cfr+-rbp": IN_TURN | RBP | LASTING | {"stretch": 1.0},
     "cfr-nested-rbp": IN_TURN | RBP | LASTING | {"threshold": 3.0},  # chosen by benchmarks/nested_pruning.py
     "cfr+-nested-rbp": IN_TURN | RBP | LASTING | {"threshold": 3.0},
     "cfr-hybrid": IN_TURN | RBP | {"threshold": 3.0},  # as cfr-nested-rbp
@@ -413,7 +415,12 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "streams": 1,
     },
     "hedge": IN_TURN
-    | {"rate": "variance", "d": 0.0, "order": "played"},  # Brown, Kroer & Sandholm 2017, section 5; turns are ours
+    | {
+        "rate": "variance",
+        "d": 0.0,
+        "order": "played",
+        "rounds": 0,
+    },  # Brown, Kroer & Sandholm 2017, section 5; turns are ours
     "hedge-dt": IN_TURN | {"d": 1.0, "rate": "variance"},  # the same; C = 1 + d = 2 is ours
     "hedge-dt-rbp": IN_TURN | RBP | {"d": 1.0, "rate": "variance"},
     "hedge-dt-hybrid": IN_TURN | RBP | {"d": 1.0, "rate": "variance"},
@@ -421,7 +428,12 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "rm-dt-rbp": IN_TURN | RBP | {"d": 1.0},
     "egt": {"weights": "kroer2015", "steps": "adaptive"},  # Kroer et al. 2015; Hoda et al. 2010
     "egt-dt": {"c": 0.01, "weights": "kroer2015", "steps": "adaptive"},  # c: Brown, Kroer & Sandholm 2017, Figure 2
+    "rm+-dt": IN_TURN | {"d": 1.0},
+    "pcfr+-dt": IN_TURN | {"d": 1.0},
+    "egt-restarted": {"every": 32, "weights": "farina2021"},  # ours
     "mirror-prox": {"weights": "kroer2015"},
+    "mirror-prox-dt": {"c": 0.01, "weights": "kroer2015"},  # as egt-dt
+    "omd-dt": {"c": 0.01, "weights": "kroer2015"},
     "mirror-prox-restarted": {"every": 32, "weights": "kroer2015"},
     "omd": {"weights": "kroer2015"},
     "fp": {},

@@ -51,7 +51,7 @@ def plain_softmax(t: float, values: Any, strategy: Any, memory: Any, constants: 
 
 
 STARTED = Rule("started", plain_softmax, memory=2, constants=lambda size: (size, 1.0), start=started)
-RULES = (*FUNCTIONS, STARTED, adaptive(5.0), hedge(VARIANCE, 0.5), thresholded(0.5))
+RULES = (*FUNCTIONS, STARTED, adaptive(5.0), hedge(VARIANCE, 0.5), thresholded(TWO_ROWS, 0.5))
 SPOTS = {"river": RIVER, "turn": TURN}
 STORAGES = {"float64": 1e-11, "float32": 1e-5}
 

@@ -6,31 +6,44 @@ a function, must have the bits of the family's own.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import treeplex as tp
-from conformance.rules import FUNCTIONS, PLUS, TWO_ROWS
+from conformance.rules import FUNCTIONS, PLUS, SOFTMAX, TWO_ROWS
 from treeplex.algorithms.cfr import CFR, cfr_plus
 from treeplex.algorithms.protocol import Execution
+from treeplex.algorithms.registry import build
 from treeplex.compile.game import CompiledGame
 from treeplex.engines.protocol import FACED, NEXT, PLAYED
 from treeplex.engines.sequence import engine as engines
 from treeplex.engines.sequence.engine import TiledTables
 from treeplex.engines.sequence.reference import iterations, learn
+from treeplex.updates import PredictivePlus, RegretMatching, RegretMatchingPlus
 from treeplex.updates.adaptive import adaptive
-from treeplex.updates.hedge import THEORY, VARIANCE, hedge
+from treeplex.updates.family import as_function
+from treeplex.updates.hedge import KNOWN, THEORY, VARIANCE, hedge
 from treeplex.updates.rule import Rule
 from treeplex.updates.schedules import linear, power
 from treeplex.updates.smooth import smooth
 from treeplex.updates.stable import stable
 from treeplex.updates.thresholds import thresholded
 
-RULES = {
-    rule.name: rule for rule in (*FUNCTIONS, adaptive(5.0), stable(0.05), smooth(0.05), hedge(), thresholded(0.5))
-} | {"hedge by theory": hedge(THEORY), "hedge with thresholds": hedge(VARIANCE, 2.0), "adaptive, low": adaptive(1.5)}
+FAMILY = {
+    "cfr": as_function(RegretMatching(), "rm"),
+    "cfr+": as_function(RegretMatchingPlus(), "rm+"),
+    "pcfr+": as_function(PredictivePlus(), "prm+"),
+}
+AROUND = (thresholded(FAMILY["pcfr+"], 0.5), thresholded(smooth(0.05), 0.5), thresholded(SOFTMAX, 0.5))
+RULES = {rule.name: rule for rule in (*FUNCTIONS, adaptive(5.0), stable(0.05), smooth(0.05), hedge(), *AROUND)} | {
+    "hedge by theory": hedge(THEORY),
+    "hedge for 50": hedge(KNOWN, 0.5, 50),
+    "hedge with thresholds": hedge(VARIANCE, 2.0),
+    "adaptive, low": adaptive(1.5),
+}
 BY_NOISE = ("hedge", "hedge with thresholds")
 ITERATIONS = 5
 GAMES = {"kuhn_ext": False, "leduc": True, "random_tree(seed=3,depth=6)": False, "goofspiel(cards=4)": True}
@@ -99,6 +112,20 @@ def test_regret_matching_as_a_function_has_the_bits_of_the_family(source) -> Non
             ours.report(game, one, iterate).arrays, theirs.report(game, other, iterate).arrays, strict=True
         ):
             np.testing.assert_array_equal(left, right)
+
+
+@pytest.mark.parametrize("name", FAMILY)
+@pytest.mark.parametrize("source", ["kuhn_ext", "leduc"])
+def test_the_family_as_functions_has_the_same_bits(source, name) -> None:
+    game, family = tp.load(source), build(name)
+    function = replace(family, rule=FAMILY[name])
+    states = [algorithm.advance(game, algorithm.start(game), 40) for algorithm in (function, family)]
+    for left, right in zip(
+        function.report(game, states[0], "average").arrays,
+        family.report(game, states[1], "average").arrays,
+        strict=True,
+    ):
+        np.testing.assert_array_equal(left, right)
 
 
 @pytest.mark.parametrize("name", ["hedge", "hedge by theory", "hedge with thresholds"])

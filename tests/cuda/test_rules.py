@@ -62,7 +62,7 @@ def agree(ours: Any, theirs: Any, accuracy: float) -> None:
                 ("turn", SOFTMAX, "float64"),
                 ("tiny", STARTED, "float64"),
                 ("tiny", hedge(VARIANCE, 0.5), "float64"),
-                ("tiny", thresholded(0.5), "float64"),
+                ("tiny", thresholded(TWO_ROWS, 0.5), "float64"),
             )
         ),
     ],
@@ -123,7 +123,7 @@ FORMS: dict[str, dict[str, Any]] = {
             for case in (
                 ("kuhn", SOFTMAX, "one block", "float64"),
                 ("kuhn", hedge(THEORY), "phases", "float64"),
-                ("kuhn", thresholded(0.5), "phases", "float64"),
+                ("kuhn", thresholded(TWO_ROWS, 0.5), "phases", "float64"),
                 ("random_tree(seed=3,depth=3)", TWO_ROWS, "steps", "float64"),
                 ("random_tree(seed=3,depth=3)", STARTED, "one block", "float32"),
                 ("kuhn", STARTED, "steps", "float64"),

@@ -20,17 +20,22 @@ import pytest
 
 import treeplex as tp
 from treeplex.algorithms.excessive_gap import ExcessiveGap
+from treeplex.algorithms.mirror import MirrorProx
 from treeplex.algorithms.registry import build
 from treeplex.algorithms.walk import WalkCFR
 from treeplex.compile import CompiledGame
 from treeplex.engines.history.paths import paths
 from treeplex.engines.history.reference import prune
+from treeplex.engines.history.reference.functions import FunctionLearner
 from treeplex.engines.history.reference.nested import NestedLearner
 from treeplex.engines.sequence.first_order import LONGEST_STEP, STEP_GROWTH
 from treeplex.engines.sequence.reference import excessive_gap as gap
+from treeplex.engines.sequence.reference import mirror
 from treeplex.engines.sequence.reference import treeplex as walks
+from treeplex.engines.sequence.rules import payoff_range
 from treeplex.games.protocol import CHANCE
 from treeplex.games.random_tree import RandomTree
+from treeplex.updates.rule import Rule
 
 STORED = Path(__file__).with_name("walk_traces.json")
 
@@ -43,6 +48,7 @@ TURNS = ("simultaneous", "alternating")
 WALKED = (
     *("full", "partial", "zero-reach-br", "rbp", "rbp,threshold=0", "rbp,threshold=2,bound=expected"),
     *("rbp,threshold=0,longest=3", "rbp,threshold=0,length=guaranteed"),
+    "rbp,threshold=0,stretch=3",
     *("nested-rbp,threshold=0", "nested-rbp,threshold=2,bound=expected", "nested-rbp,threshold=0,longest=4"),
 )
 WALKS = [f"{base}-{walk},turns={turns}" for base in ("cfr", "cfr+") for walk in WALKED for turns in TURNS] + [
@@ -54,10 +60,12 @@ WALKS = [f"{base}-{walk},turns={turns}" for base in ("cfr", "cfr+") for walk in 
         "hedge-dt-rbp",
         "hedge-dt-rbp,d=3,threshold=3,bound=expected",
         "rm-dt-rbp,d=2,threshold=2",
+        "rm+-dt,d=30",
+        "pcfr+-dt,d=30",
     )
     for turns in TURNS
 ]
-GAPS = ["egt-dt,c=0.3", "egt-dt,c=0.3,steps=theory"]
+GAPS = ["egt-dt,c=0.3", "egt-dt,c=0.3,steps=theory", "mirror-prox-dt,c=0.3", "omd-dt,c=0.3"]
 VARIANTS = [*WALKS, *GAPS]
 
 Trace = list[dict[str, Any]]
@@ -99,7 +107,7 @@ def compiled_trace(game: CompiledGame, algorithm: str, at: tuple[int, ...]) -> T
 def reference_trace(game: CompiledGame, algorithm: str, at: tuple[int, ...]) -> Trace:
     """The same rule, weights and turns, by the paper's recursions in NumPy."""
     assembled: Any = build(algorithm)
-    if isinstance(assembled, ExcessiveGap):
+    if isinstance(assembled, ExcessiveGap | MirrorProx):
         return exchanged_trace(game, algorithm, at)
     trace = []
     for t, (nodes, ledgers) in zip(range(1, at[-1] + 1), walk_reference(game, assembled), strict=False):
@@ -129,20 +137,25 @@ def sides(game: CompiledGame, bound: str) -> Any:
 
 def walk_reference(game: CompiledGame, assembled: WalkCFR) -> Iterator[tuple[int, Any]]:
     ledgers, nodes, traversal = newborns(game), 0, assembled.traversal
-    rules = [assembled.minimizer.rule(game, player) for player in (0, 1)]
+    rule, state = assembled.minimizer, assembled.start(game)
+    rules = [assembled.player(game, state, player).rule for player in (0, 1)]
+    parts = zip(game.treeplexes, sides(game, traversal.bound), ledgers, rules, strict=True)
     first, second = (
-        prune.PrunedLearner(*parts, traversal.pruning)
-        for parts in zip(game.treeplexes, sides(game, traversal.bound), ledgers, rules, strict=True)
+        FunctionLearner(*own, traversal.pruning, rule, rule.constants_of(payoff_range(game)))
+        if isinstance(rule, Rule)
+        else prune.PrunedLearner(*own, traversal.pruning)
+        for own in parts
     )
     if traversal.nested:
         first, second = NestedLearner(first), NestedLearner(second)
     for t in range(10**6):
-        weight = np.array([t + 1.0 if rules[0].plus else 1.0])  # CFR averages evenly, CFR+ by the iteration
+        power = {"rm+-dt": 1, "pcfr+-dt": 2}.get(getattr(rule, "name", ""), int(rules[0].plus))
+        weight = np.array([(t + 1.0) ** power])  # CFR averages evenly, CFR+ by the iteration, PCFR+ by its square
         nodes += prune.walk_iterations(paths(game).tree, game.payoffs, (first, second), t, weight, assembled.turns)
         yield nodes, ledgers
 
 
-# --- the excessive gap technique, cut --------------------------------------------------------------------------------
+# --- first-order methods, cut ----------------------------------------------------------------------------------------
 
 
 def exchanged_trace(game: CompiledGame, algorithm: str, at: tuple[int, ...]) -> Trace:
@@ -156,6 +169,8 @@ def exchanged_trace(game: CompiledGame, algorithm: str, at: tuple[int, ...]) -> 
     counts: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gap, "gradient", gradient)
+        patch.setattr(mirror, "gradient", gradient)
+        patch.setattr("treeplex.algorithms.mirror.mirror_iterations", mirror.mirror_iterations)
         patch.setattr("treeplex.algorithms.excessive_gap.begin", gap.begin)
         patch.setattr(
             "treeplex.algorithms.excessive_gap.gap_iterations", lambda *given: cut_steps(patch, counts, *given)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import math
 
+import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 import treeplex as tp
 from treeplex.errors import ParameterError
-from treeplex.papers import curves, rbp_fig1, rbp_fig2, rbp_fig3
+from treeplex.games.matrix import MatrixGame
+from treeplex.papers import curves, pmccfr_dominated, rbp_fig1, rbp_fig2, rbp_fig3, rbp_text
 from treeplex.papers.curves import Curve, iterations, nodes, run_curve, seconds
 from treeplex.papers.report import judge
 from treeplex.runs import Limits
@@ -79,3 +82,37 @@ def test_a_claim_is_held_against_bounds_of_its_own() -> None:
     measured = {name.replace("cfr", family, 1): 1.0 for name in names for family in ("cfr", "cfr+")}
     assert all(claim.holds for claim in judge("rbp-fig3", measured))
     assert not all(claim.holds for claim in judge("rbp-fig3", {**measured, "cfr_spread": 1.51}))
+
+
+def test_claims_of_the_text_run(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(rbp_text, "ITERATIONS", 30)
+    monkeypatch.setattr(rbp_text, "NODES", {"leduc": 10**6, "leduc5": 2 * 10**7})
+    report = rbp_text.reproduce(tmp_path, lambda line: None)
+    assert len(report.claims) == 16
+    assert all(math.isfinite(claim.ours) for claim in report.claims)
+    assert {path.name for path in report.files} == {"rbp-text.csv", "rbp-text.png"}
+
+
+def test_added_strategies_are_dominated_and_change_no_value(tmp_path, monkeypatch) -> None:
+    """Each is worse than the mixture it was made of, whatever the opponent plays, by a linear program."""
+    rng = np.random.default_rng(3)
+    core = rng.standard_normal((4, 4))
+    matrix = pmccfr_dominated.with_dominated(core, rng, 9, 0.5)
+    np.testing.assert_array_equal(matrix[:4, :4], core)
+    for table in (matrix, -matrix.T):
+        for worse in table[4:]:
+            best = linprog(
+                np.append(np.zeros(4), -1.0),
+                A_ub=np.column_stack((-table[:4].T, np.ones(9))),
+                b_ub=-worse,
+                A_eq=[[1.0] * 4 + [0.0]],
+                b_eq=[1.0],
+                bounds=[(0.0, None)] * 4 + [(None, None)],
+            )
+            assert -best.fun >= 0.5 - 1e-9
+    small, large = (tp.solve(MatrixGame(table), "lp").value for table in (core, matrix))
+    assert small == pytest.approx(large, abs=1e-9)
+    monkeypatch.setattr(pmccfr_dominated, "SEEDS", 1)
+    monkeypatch.setattr(pmccfr_dominated, "SIZE", 15)
+    report = pmccfr_dominated.reproduce(tmp_path, lambda line: None)
+    assert all(math.isfinite(claim.ours) for claim in report.claims)

@@ -12,9 +12,16 @@ import numpy as np
 import pytest
 
 from treeplex.errors import ParameterError
-from treeplex.updates.hedge import THEORY, VARIANCE, hedge
+from treeplex.updates import PredictivePlus, RegretMatchingPlus
+from treeplex.updates import RegretMatching as Matching
+from treeplex.updates.adaptive import adaptive
+from treeplex.updates.discounted import Discounted
+from treeplex.updates.family import as_function
+from treeplex.updates.hedge import KNOWN, THEORY, VARIANCE, hedge
 from treeplex.updates.online import Hedge, OnlineMinimizer, RegretMatching, Thresholded
 from treeplex.updates.rule import Rule
+from treeplex.updates.smooth import smooth
+from treeplex.updates.stable import stable
 from treeplex.updates.thresholds import cut, hedge_threshold, matching_threshold, thresholded
 
 ROUNDS = 400
@@ -210,8 +217,8 @@ class ByVariance(Hedge):
 
 
 FUNCTIONS: dict[str, tuple[Callable[[float], Rule], Callable[[int], OnlineMinimizer]]] = {
-    "matching": (thresholded, RegretMatching),
     "theory": (lambda d: hedge(THEORY, d), lambda actions: Hedge(actions, SPAN)),
+    "known": (lambda d: hedge(KNOWN, d, 39), lambda actions: Hedge(actions, SPAN, rounds=39)),
     "variance": (lambda d: hedge(VARIANCE, d), lambda actions: ByVariance(actions, SPAN)),
 }
 
@@ -234,3 +241,89 @@ def test_rules_are_the_online_minimizers(name, d) -> None:
             np.testing.assert_allclose(strategy, learner.strategy(), rtol=0, atol=1e-12)
             cut_off += int((strategy == 0.0).sum())
     assert name == "variance" or d < 3.0 or cut_off > 0
+
+
+# --- around any rule -------------------------------------------------------------------------------------------------
+
+
+def multiplied(t: float, values: Any, strategy: Any, memory: Any) -> None:
+    """Multiplicative weights, which a user could write: the strategy itself is all that the rule remembers."""
+    total = 0.0
+    for a in range(len(values)):
+        strategy[a] *= np.exp(0.1 * values[a])
+        total += strategy[a]
+    for a in range(len(values)):
+        strategy[a] /= total
+
+
+MATCHING, PLUS = as_function(Matching(), "rm"), as_function(RegretMatchingPlus(), "rm+")
+PREDICTIVE = as_function(PredictivePlus(), "prm+")
+MULTIPLIED = Rule("multiplied", multiplied, memory=0)
+ANY = (MATCHING, PLUS, PREDICTIVE, hedge(), adaptive(5.0), stable(0.05), smooth(0.05), MULTIPLIED)
+
+
+def run(rule: Rule, actions: int, adversary: Adversary) -> tuple[Any, Any]:
+    """[T, A] strategies of a rule, and the utilities of an adversary who sees them."""
+    rng, constants, strategy = np.random.default_rng(7), rule.constants_of(SPAN), np.full(actions, 1.0 / actions)
+    memory, played, paid = rule.initial(actions, constants), [], []
+    for t in range(1, ROUNDS + 1):
+        played.append(strategy.copy())
+        paid.append(adversary(rng, t, strategy))
+        rule.apply(float(t), paid[-1].copy(), strategy, memory, constants)
+    return np.array(played), np.array(paid)
+
+
+def regrets(played: Any, paid: Any) -> Any:
+    """[T] regret after every round."""
+    return np.cumsum(paid, axis=0).max(axis=1) - np.cumsum((played * paid).sum(axis=1))
+
+
+@pytest.mark.parametrize("adversary", ADVERSARIES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("rule", ANY, ids=lambda rule: rule.name)
+def test_thresholds_around_any_rule(rule, adversary) -> None:
+    """Regret exceeds that of the rule on the same utilities by (C^2 - 1) (|A| - 1) / (C |A|^2) Delta sqrt(T) at most.
+
+    The rule is run alone on what the thresholded one was paid, and its strategies are cut by hand.
+    """
+    for actions in (2, 3, 7):
+        for c in (1.2, 4.0):
+            played, paid = run(thresholded(rule, c - 1.0), actions, adversary)
+            own, _ = run(rule, actions, lambda _, t, __, paid=paid: paid[t - 1])
+            least = (c * c - 1.0) / (2.0 * c * actions**2 * np.sqrt(np.arange(1, ROUNDS + 1)))
+            expected = [own[0], *(cut(row, low) for row, low in zip(own[1:], least[1:], strict=True))]
+            np.testing.assert_allclose(played, expected, rtol=0, atol=1e-9)
+            more = (c * c - 1.0) * (actions - 1) / (c * actions**2) * SPAN * np.sqrt(np.arange(1, ROUNDS + 1))
+            assert (regrets(played, paid) <= regrets(own, paid) + more + ROUNDING).all()
+
+
+@pytest.mark.parametrize("adversary", ADVERSARIES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(("rule", "factor"), [(MATCHING, 1.0), (PLUS, 1.0), (PREDICTIVE, 2.0)], ids=["rm", "rm+", "p"])
+def test_a_factor_of_c(rule, factor, adversary) -> None:
+    """R <= C B(T), with B = Delta sqrt(|A| T); twice that for predictions, whose errors are at most twice as large."""
+    for actions in (2, 3, 7, 20):
+        for c in (1.0, 1.2, 2.0, 4.0):
+            played, paid = run(thresholded(rule, c - 1.0), actions, adversary)
+            bound = c * factor * SPAN * np.sqrt(actions * np.arange(1, ROUNDS + 1))
+            assert (regrets(played, paid) <= bound * (1 + ROUNDING)).all()
+
+
+def test_thresholds_around_rules_are_felt() -> None:
+    """Every rule of the tests above is cut where it would play, and the actions come back."""
+    for rule in ANY:
+        played, paid = run(thresholded(rule, 9.0), 7, uniform)
+        alone, _ = run(rule, 7, lambda _, t, __, paid=paid: paid[t - 1])
+        assert ((played == 0.0) & (alone > 0.0)).any()
+        assert ((played[:-1] == 0.0) & (played[1:] > 0.0)).any()
+
+
+def test_without_a_threshold_nothing_changes() -> None:
+    """Except for rounding: the rule inside is compiled."""
+    for rule in ANY:
+        one, paid = run(rule, 5, favourite)
+        other, _ = run(thresholded(rule, 0.0), 5, lambda _, t, __, paid=paid: paid[t - 1])
+        np.testing.assert_allclose(other, one, rtol=0, atol=1e-11)
+
+
+def test_discounts_that_change_are_rejected() -> None:
+    with pytest.raises(ParameterError, match="'minimizer' parameter must be a rule whose discounts are the same"):
+        as_function(Discounted(1.5, 0.0), "dcfr")

@@ -13,6 +13,7 @@ from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import ALGORITHMS, build
 from treeplex.engines.boards.tables import check_scheme
 from treeplex.engines.sequence.learners import normalised
+from treeplex.engines.sequence.reference.treeplex import realization_plan
 from treeplex.errors import ParameterError
 from treeplex.updates.schedules import stretches
 
@@ -89,3 +90,25 @@ def test_a_spot_has_an_order_of_its_own() -> None:
     with pytest.raises(ParameterError, match="averages take the strategies that are faced; leave out order=next"):
         check_scheme(build("cfr+(order=next)").scheme, "float32")  # pyright: ignore[reportAttributeAccessIssue]
     check_scheme(build("cfr+(order=faced)").scheme, "float32")  # pyright: ignore[reportAttributeAccessIssue]
+
+
+@pytest.mark.parametrize(("average", "power"), [("linear", 1), ("square", 2)])
+def test_weights_of_the_average_alone(average, power) -> None:
+    """Strategies played are those of plain CFR, since regrets are; realization plans are weighted by the iteration."""
+    game = tp.load("random_tree(seed=3,depth=6)")
+    plain, weighted = build("cfr"), build(f"cfr(average={average})")
+    one, two, totals = plain.start(game), weighted.start(game), [0.0, 0.0]
+    for t in range(1, 13):
+        for player, strategy in enumerate(plain.report(game, one, "current").arrays):
+            plan = np.empty(len(strategy))
+            realization_plan(game.treeplexes[player], strategy, plan)
+            totals[player] = totals[player] + t**power * plan
+        one, two = plain.advance(game, one, 1), weighted.advance(game, two, 1)
+        for ours, theirs in zip(
+            weighted.report(game, two, "current").arrays, plain.report(game, one, "current").arrays, strict=True
+        ):
+            np.testing.assert_array_equal(ours, theirs)
+        for ours, theirs in zip(
+            weighted.report(game, two, "average").arrays, normalised(game, (totals[0], totals[1])), strict=True
+        ):
+            np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)

@@ -158,7 +158,30 @@ def test_restarts_are_where_pdlp_has_them(algorithm) -> None:
     assert len(reasons) > 1
 
 
-@pytest.mark.parametrize("algorithm", RESTARTED)
+def test_egt_restarts_whenever_nash_conv_has_halved() -> None:
+    """At every check: by the gaps of plans and responses just before it; it goes on from the better of both."""
+    game, assembled = tp.load("leduc"), build("egt-restarted(every=5)")
+    state: Any = assembled.start(game)
+    inner: Any = assembled.inner  # pyright: ignore[reportAttributeAccessIssue]
+    then, restarts = state.gaps[0], 0
+    assert then == pytest.approx(evaluate_strategies(game, inner.current(game, state.inner)).nash_conv)
+    for _ in range(60):
+        state = assembled.advance(game, state, 4)
+        ahead = inner.advance(game, inner.restore(game, inner.save(state.inner)), 1)
+        points = inner.average(game, ahead), inner.current(game, ahead)
+        now = min(evaluate_strategies(game, point).nash_conv for point in points)
+        state = assembled.advance(game, state, 1)
+        if now <= 0.5 * then:
+            then, restarts = now, restarts + 1
+            assert state.inner.iteration == 0
+            best = min(points, key=lambda point: evaluate_strategies(game, point).nash_conv)
+            for ours, theirs in zip(state.inner.centres, centres(game, inner.scheme, best), strict=True):
+                np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+        assert (state.restarts, state.gaps[0]) == (restarts, pytest.approx(then))
+    assert restarts > 3
+
+
+@pytest.mark.parametrize("algorithm", [*RESTARTED, "egt-restarted"])
 @pytest.mark.parametrize("cuts", [(1,) * 90, (31, 1, 1, 57), (32, 32, 26), (89, 1)])
 def test_pieces_and_checkpoints_give_the_bits_of_the_whole(algorithm, cuts) -> None:
     for name in ("leduc", "random_tree(seed=3,depth=6)"):

@@ -46,6 +46,7 @@ class Textbook:
         self.regret: dict[Any, dict[str, float]] = defaultdict(lambda: defaultdict(float))
         self.total: dict[Any, dict[str, float]] = defaultdict(lambda: defaultdict(float))
         self.values: dict[Any, list[float]] = defaultdict(list)
+        self.nodes, self.power, self.learning = 0, 0, (0, 1)
         self.span = {
             (player, label): span
             for player in (0, 1)
@@ -69,6 +70,7 @@ class Textbook:
 
     def _walk(self, history: Any, reach: tuple[float, float, float]) -> float:
         mover = self.rules.mover(history)
+        self.nodes += any(reach[1 - player] * reach[2] > 0.0 for player in self.learning)
         if mover == TERMINAL:
             return self.rules.payoff(history)
         actions = self.rules.actions(history)
@@ -96,12 +98,13 @@ class Textbook:
         for learning in ((0, 1),) if self.simultaneous else ((0,), (1,)):
             self.mass, self.worth, self.own = defaultdict(float), defaultdict(float), {}
             self.gain: Any = defaultdict(lambda: defaultdict(float))
+            self.learning = learning
             self._walk(self.rules.root(), (1.0, 1.0, 1.0))
             for infoset in self.strategy:
                 if infoset[0] not in learning:
                     continue
                 for a, p in self.strategy[infoset].items():
-                    self.total[infoset][a] += self.own[infoset] * p
+                    self.total[infoset][a] += t**self.power * self.own[infoset] * p
                 self.values[infoset].append(self.worth[infoset])
                 if self.mass[infoset] > 0.0:
                     for a, gain in self.gain[infoset].items():
@@ -126,6 +129,9 @@ class Textbook:
             best = max(regret[a] for a in self.strategy[infoset])
             odds = {a: float(np.exp(eta * (regret[a] - best))) for a in self.strategy[infoset]}
             least = self.d * np.sqrt(np.log(n)) / (np.sqrt(2) * n * n * np.sqrt(t + 1))
+        return self._cut(odds, least)
+
+    def _cut(self, odds: dict[str, float], least: float) -> dict[str, float]:
         total, most = sum(odds.values()), max(odds.values())
         odds = {a: 0.0 if o / total < least and o < most else o for a, o in odds.items()}
         return {a: o / sum(odds.values()) for a, o in odds.items()}
@@ -151,12 +157,61 @@ def test_the_recursion_of_the_paper_gives_the_same(seed, kind, d, turns) -> None
     for t in range(1, 16):
         book.iterate(t)
         state = walk.advance(game, state, 1)
-        for ours, theirs in zip(walk.average(game, state), book.policy(game, book.total), strict=True):
-            np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9)
-        for ours, theirs in zip(walk.current(game, state), book.policy(game, book.strategy), strict=True):
-            np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9)
-            zeros += int((theirs == 0.0).sum())
+        zeros += same(game, walk, state, book)
     assert zeros > 0 or d < 3.0  # thresholds were felt
+
+
+def same(game: CompiledGame, walk: WalkCFR, state: Any, book: Textbook) -> int:
+    """Compare averages, strategies and nodes; return the number of probabilities that are zero."""
+    zeros = 0
+    for ours, theirs in zip(walk.average(game, state), book.policy(game, book.total), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9)
+    for ours, theirs in zip(walk.current(game, state), book.policy(game, book.strategy), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9)
+        zeros += int((theirs == 0.0).sum())
+    assert state.nodes == book.nodes or book.d == 0.0  # without thresholds Hedge's rounding decides who is reached
+    return zeros
+
+
+class Around(Textbook):
+    """Thresholds around regret matching+: regrets are those of the rule's own strategy, which is not what is played."""
+
+    def __init__(self, rules: Any, game: CompiledGame, kind: str, d: float, simultaneous: bool) -> None:
+        super().__init__(rules, game, "matching", d, simultaneous)
+        self.predict, self.power = {"rm+": (0.0, 1), "pcfr+": (1.0, 2)}[kind]
+        self.mine = {infoset: dict(sigma) for infoset, sigma in self.strategy.items()}
+        self.plus: dict[Any, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+
+    def _next(self, infoset: Any, t: int) -> dict[str, float]:
+        mine, gain, plus = self.mine[infoset], self.gain[infoset], self.plus[infoset]
+        expected, n, c = sum(mine[a] * gain[a] for a in mine), len(mine), 1.0 + self.d
+        for a in mine:
+            plus[a] = max(plus[a] + (gain[a] - expected), 0.0)
+        odds = {a: max(plus[a] + self.predict * (gain[a] - expected), 0.0) for a in mine}
+        total = sum(odds.values())
+        self.mine[infoset] = {a: odds[a] / total if total > 0.0 else 1 / n for a in mine}
+        return self._cut(self.mine[infoset], (c * c - 1) / (2 * c * n * n * np.sqrt(t + 1)))
+
+
+@pytest.mark.parametrize("turns", TURNS)
+@pytest.mark.parametrize("d", [0.0, 3.0, 30.0])
+@pytest.mark.parametrize("kind", ["rm+", "pcfr+"])
+@pytest.mark.parametrize("seed", [1, 7])
+def test_thresholds_around_regret_matching_plus(seed, kind, d, turns) -> None:
+    """The named algorithms: averages, strategies and nodes, against the recursion over histories."""
+    rules = RandomTree(seed=seed, depth=5)
+    game = tp.load(rules)
+    book, walk = Around(rules, game, kind, d, turns == "simultaneous"), build(f"{kind}-dt(d={d:g},turns={turns})")
+    assert isinstance(walk, WalkCFR)
+    state, apart = walk.start(game), 0.0
+    for t in range(1, 25):
+        book.iterate(t)
+        state = walk.advance(game, state, 1)
+        same(game, walk, state, book)
+        for infoset, mine in book.mine.items():
+            apart = max(apart, *(abs(p - book.strategy[infoset][a]) for a, p in mine.items()))
+    assert apart < 1e-12 or d > 0.0
+    assert apart > 0.1 or d < 30.0  # thresholds were felt, and what is played is not the strategy of the rule
 
 
 # --- against arrays --------------------------------------------------------------------------------------------------
@@ -340,7 +395,7 @@ def test_pruned_runs_reach_the_same_nash_conv_for_fewer_nodes(turns) -> None:
     assert pruned.nodes_touched < partial.nodes_touched
 
 
-@pytest.mark.parametrize("algorithm", ["hedge-dt", "hedge-dt-rbp", "rm-dt", "rm-dt-rbp", "egt-dt"])
+@pytest.mark.parametrize("algorithm", ["hedge-dt", "hedge-dt-rbp", "rm-dt", "rm-dt-rbp", "pcfr+-dt", "egt-dt"])
 def test_a_run_goes_on_as_if_it_had_not_stopped(algorithm, tmp_path) -> None:
     whole = tp.solve("leduc", algorithm, iterations=150)
     tp.solve("leduc", algorithm, iterations=60, out=tmp_path / "run")
@@ -354,12 +409,21 @@ def test_a_run_goes_on_as_if_it_had_not_stopped(algorithm, tmp_path) -> None:
     ("spec", "parameter"),
     [
         ("hedge(rate=fast)", "rate"),
+        ("hedge(rate=known)", "rounds"),
+        ("hedge(rounds=10)", "rounds"),
+        ("hedge-dt(rate=known)", "rate"),
+        ("cfr-rbp(stretch=0.5)", "stretch"),
+        ("cfr(average=heavy)", "average"),
+        ("mirror-prox-dt(c=2)", "c"),
+        ("egt-restarted(every=0)", "every"),
         ("hedge-dt(d=-1)", "d"),
         ("hedge-dt-rbp(d=0)", "d"),
         ("hedge-dt-rbp(threshold=-1)", "threshold"),
         ("hedge-dt-rbp(bound=none)", "bound"),
         ("rm-dt(turns=both)", "turns"),
         ("rm-dt-rbp(d=0)", "d"),
+        ("rm+-dt(d=-1)", "d"),
+        ("pcfr+-dt(turns=both)", "turns"),
         ("cfr-rbp(length=long)", "length"),
         ("cfr-nested-rbp(longest=-1)", "longest"),
         ("cfr+-nested-rbp(threshold=-1)", "threshold"),

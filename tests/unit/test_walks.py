@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,14 @@ from treeplex.algorithms.cfr import cfr, cfr_plus
 from treeplex.algorithms.options import TURNS
 from treeplex.algorithms.traversals import full, nested_regret_based, partial, regret_based, zero_reach_response
 from treeplex.algorithms.walk import WalkCFR, WalkMatching, cfr_partial, cfr_rbp, cfr_zero_reach_br
+from treeplex.compile import CompiledGame
 from treeplex.engines.history.arrays import TOTAL_REACH, TOTAL_VALUE
 from treeplex.engines.history.paths import counterfactual_ranges, incoming, paths
 from treeplex.engines.history.reference import prune as reference
 from treeplex.engines.history.reference.nested import NestedLearner
 from treeplex.engines.sequence.learners import normalised
 from treeplex.games.protocol import CHANCE
+from treeplex.games.random_tree import RandomTree
 from treeplex.updates.schedules import linear, uniform
 
 GAMES = ["kuhn", "leduc", "liars_dice(sides=4)", "random_tree(seed=5,depth=8)", "random_tree(seed=6,depth=7,width=4)"]
@@ -391,3 +394,41 @@ def test_memory_of_pruning_is_at_most_twice_that_of_cfr(name) -> None:
         return sum(array.nbytes for tables in algorithm.start(game).tables for array in tables)
 
     assert bytes_of(cfr_rbp(turns="simultaneous")) <= 2 * bytes_of(cfr_partial("simultaneous"))
+
+
+# --- ranges of counterfactual values ---------------------------------------------------------------------------------
+
+
+def pure_plans(game: CompiledGame, player: int) -> Any:
+    """All pure strategies of a player, one number per sequence."""
+    treeplex = game.treeplexes[player]
+    for choice in product(*(range(n) for n in treeplex.actions.tolist())):
+        strategy = np.zeros(treeplex.sequences)
+        strategy[0] = 1.0
+        strategy[treeplex.first[:-1] + np.array(choice, dtype=int)] = 1.0
+        yield strategy
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_ranges_count_the_most_likely_plan_of_the_opponent(seed) -> None:
+    """Chance's probability of an infoset, for the best of all pure plans of the opponent, history by history."""
+    game = tp.load(RandomTree(seed=seed, depth=5, width=2, visible=0.0, chance=0.3))
+    tree = game.tree
+    for player, ranges in enumerate(counterfactual_ranges(game)):
+        if game.treeplexes[1 - player].infosets > 12:
+            continue
+        most = np.zeros(game.treeplexes[player].infosets)
+        for strategy in pure_plans(game, 1 - player):
+            reach, place, now = np.ones(tree.nodes), np.zeros(tree.nodes, dtype=int), np.zeros_like(most)
+            for node in range(tree.nodes):
+                if node:
+                    above = int(tree.parent[node])
+                    reach[node] = reach[above] * tree.probability[node]
+                    if tree.mover[above] == 1 - player:
+                        reach[node] *= strategy[game.treeplexes[1 - player].first[tree.infoset[above]] + place[above]]
+                    place[above] += 1
+                if tree.mover[node] == player:
+                    now[tree.infoset[node]] += reach[node]
+            most = np.maximum(most, now)
+        payoffs = paths(game).sides[player].payoff_range
+        np.testing.assert_allclose(ranges, payoffs * most, rtol=1e-12)

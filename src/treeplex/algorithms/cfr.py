@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final
 
 from treeplex.algorithms.options import (
     TURNS,
+    WEIGHTS,
     averaging,
     constant,
     exponent,
@@ -153,13 +154,15 @@ class CFR(Algorithm[Any, Any]):
         return engine.unpack(join_checkpoint(engine, self.scheme, tensors, self.folder), self.scheme)
 
 
-def cfr(turns: str = "alternating", weight: str = "uniform", order: str = "played") -> CFR:
+def cfr(turns: str = "alternating", weight: str = "uniform", order: str = "played", average: str = "same") -> CFR:
     """Counterfactual regret minimization (Zinkevich et al. 2007), uniform average.
 
-    ``weight``: of iterations, for regrets and average alike, as in ``mccfr_external``. ``order``: as in ``cfr_plus``.
+    ``weight``: of iterations, for regrets and average alike, as in ``mccfr_external``. ``average``: weights of the
+    average only, such as "linear" with plain regrets. ``order``: as in ``cfr_plus``.
     """
-    schedule = averaging(weight)
-    return _member(RegretMatching() if weight == "uniform" else Weighted(schedule), schedule, turns, order)
+    schedule, own = averaging(weight), named("average", average, {"same": None, **WEIGHTS})
+    rule = RegretMatching() if weight == "uniform" else Weighted(schedule)
+    return _member(rule, own() if own else schedule, turns, order)
 
 
 def cfr_plus(delay: int = 0, turns: str = "alternating", order: str = "played") -> CFR:

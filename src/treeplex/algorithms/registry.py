@@ -22,10 +22,16 @@ from treeplex.algorithms.hedge import hedge
 from treeplex.algorithms.linear_program import lp
 from treeplex.algorithms.mccfr import JU, MonteCarlo
 from treeplex.algorithms.mccfr import ROWS as SAMPLERS
-from treeplex.algorithms.mirror import mirror_prox, omd
+from treeplex.algorithms.mirror import mirror_prox, mirror_prox_dt, omd, omd_dt
 from treeplex.algorithms.options import HORIZON, LATEST
 from treeplex.algorithms.protocol import Algorithm
-from treeplex.algorithms.restarted import cfr_plus_restarted, mirror_prox_restarted, pcfr_plus_restarted
+from treeplex.algorithms.restarted import (
+    cfr_plus_restarted,
+    egt_restarted,
+    mirror_prox_restarted,
+    pcfr_plus_restarted,
+)
+from treeplex.algorithms.thresholds import pcfr_plus_dt, rm_plus_dt
 from treeplex.algorithms.walk import WalkCFR
 from treeplex.algorithms.warm_start import warm_start
 from treeplex.errors import ParameterError, quoted, real
@@ -38,6 +44,7 @@ TRAVERSALS: Final = ("full", "partial", "rbp", "nested-rbp", "zero-reach-br")
 RBP = "Brown & Sandholm 2015, Regret-Based Pruning"
 DT = "Brown, Kroer & Sandholm 2017"
 PDLP = "after Applegate et al. 2021, PDLP"
+GILPIN = "after Gilpin, Peña & Sandholm 2012"
 SECTIONS: Final = re.compile(r",? (?:and )?(?:section|equation|Theorem) ")
 
 
@@ -115,11 +122,21 @@ _ROWS: Final[tuple[tuple[str, Callable[..., Algorithm[Any, Any]], str, str], ...
         "CFR with dynamic thresholding and regret-based pruning",
         f"{DT}, Theorem 2 and section 4",
     ),
+    ("rm+-dt", rm_plus_dt, "CFR+ with dynamic thresholding and partial pruning", f"{DT}, section 3"),
+    ("pcfr+-dt", pcfr_plus_dt, "predictive CFR+ with dynamic thresholding and partial pruning", f"{DT}, section 3"),
     ("egt", egt, "excessive gap technique with the dilated entropy", "Hoda et al. 2010, Kroer et al. 2015"),
     ("egt-dt", egt_dt, "EGT with dynamic thresholding (truncated gradients)", f"{DT}, section 5"),
+    ("egt-restarted", egt_restarted, "EGT around its last point, whenever NashConv has halved", GILPIN),
     ("mirror-prox", mirror_prox, "mirror prox with the dilated entropy", "Nemirovski 2004, Kroer et al. 2015"),
     ("mirror-prox-restarted", mirror_prox_restarted, "mirror prox with restarted averaging", PDLP),
     ("omd", omd, "optimistic mirror descent with the dilated entropy", "Rakhlin & Sridharan 2013"),
+    (
+        "mirror-prox-dt",
+        mirror_prox_dt,
+        "mirror prox with dynamic thresholding (truncated gradients)",
+        f"{DT}, section 6",
+    ),
+    ("omd-dt", omd_dt, "optimistic mirror descent with dynamic thresholding", f"{DT}, section 6"),
     ("fp", fp, "fictitious play, alternating updates", "Brown 1951"),
     ("xfp", xfp, "extensive-form fictitious play, simultaneous updates", "Heinrich, Lanctot & Silver 2015"),
 )

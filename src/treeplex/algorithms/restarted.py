@@ -10,17 +10,24 @@ previous candidate. The run continues from the candidate if
 CFR+ and PCFR+ continue from their current strategies without changes, or from the average with regrets in proportion
 to it: Q(a) = (sum over b of Q(b)) sigma(a). An infoset's regrets, and with them its steps, then stay as large as they
 were. Mirror prox continues with the dual point whose smoothed best response is the candidate.
+
+The excessive gap technique restarts as in Gilpin, Peña & Sandholm (2012): whenever g <= g0 / 2, its smoothing begins
+anew, with distances measured from the candidate. They prove O(ln(1 / eps)) iterations for Nesterov's smoothing with
+Euclidean distances. Differs from the paper in: distances are those of the dilated entropy, the method is the excessive
+gap technique, g is computed at every check, and nothing is proved.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from treeplex.algorithms.cfr import CFR, cfr_plus, pcfr_plus
+from treeplex.algorithms.excessive_gap import ExcessiveGap, ExcessiveGapState, egt
 from treeplex.algorithms.mirror import MirrorProx, MirrorState, mirror_prox
 from treeplex.algorithms.options import counted, named
 from treeplex.algorithms.protocol import Array, Cost, Execution, Stop, StrategyReport, Tensors, never
@@ -35,9 +42,17 @@ from treeplex.engines.sequence.first_order import ROUNDING, Mirror
 from treeplex.evaluation.exact import evaluate_strategies
 from treeplex.tensors import MOST, checked
 
-SUFFICIENT: Final = 0.2  # fraction of the gap at the last restart
-NECESSARY: Final = 0.8  # fraction of that gap, once the gap rises again
-ARTIFICIAL: Final = 0.36  # fraction of all iterations
+
+class Conditions(NamedTuple):
+    """Conditions of a restart."""
+
+    sufficient: float  # fraction of the gap at the last restart
+    necessary: float  # fraction of that gap, once the gap rises again
+    artificial: float  # fraction of all iterations
+
+
+PDLP: Final = Conditions(0.2, 0.8, 0.36)
+HALVED: Final = Conditions(0.5, 0.0, math.inf)
 MOST_EVERY: Final = 1_000_000
 PASSES: Final = 4  # passes per check: best responses of both players to two pairs of strategies
 STORED: Final = {name: name for name in ("float64", "float32")}  # storage types in which regrets can be set
@@ -63,8 +78,9 @@ class RestartedState(NamedTuple):
 class Restarted(Tabular[RestartedState]):
     """``inner`` with restarts, considered every ``every`` iterations."""
 
-    inner: CFR | MirrorProx
+    inner: CFR | MirrorProx | ExcessiveGap
     every: int
+    conditions: Conditions = PDLP
 
     @property
     def storage(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -103,11 +119,12 @@ class Restarted(Tabular[RestartedState]):
         best = int(gaps[1] < gaps[0])
         gap, (then, before) = gaps[best], state.gaps
         state = state._replace(gaps=(then, gap), checks=state.checks + 1, nodes=state.nodes + PASSES * game.nodes)
-        fallen = gap <= SUFFICIENT * then or (gap <= NECESSARY * then and gap > before)
-        if not fallen and state.inner.iteration < ARTIFICIAL * state.iteration:
+        sufficient, necessary, artificial = self.conditions
+        fallen = gap <= sufficient * then or (gap <= necessary * then and gap > before)
+        if not fallen and state.inner.iteration < artificial * state.iteration:
             return state
         nodes = state.nodes + solver.work(game, state.inner).nodes
-        begin = _begin_cfr if isinstance(solver, CFR) else _begin_mirror
+        begin = BEGIN[type(solver)]
         inner = begin(game, solver, state.inner, points[best].arrays, averaged=best == 0)
         return RestartedState(inner, state.iteration, (gap, gap), state.checks, state.restarts + 1, nodes)
 
@@ -162,6 +179,15 @@ def mirror_prox_restarted(every: int = 32, weights: str = "kroer2015") -> Restar
     return Restarted(replace(mirror_prox(weights), rounding=ROUNDING), _every(every))
 
 
+def egt_restarted(every: int = 32, weights: str = "farina2021") -> Restarted:
+    """EGT whose smoothing begins anew around its plans whenever NashConv has halved (after Gilpin et al. 2012).
+
+    NashConv is computed every ``every`` iterations. ``weights``: with the default of ``egt``, more smoothing is needed
+    around good points.
+    """
+    return Restarted(replace(egt(weights), centred=True), _every(every), HALVED)
+
+
 def _strategies(inner: Any, game: CompiledGame, state: Any, iterate: str) -> Strategies:
     """Return strategies of the inner algorithm as host arrays."""
     return inner.report(game, state, iterate).arrays
@@ -195,3 +221,12 @@ def _begin_mirror(game: CompiledGame, inner: Any, state: Any, point: Strategies,
         walks.realization_plan(treeplex, strategy, plan)
         mirrors.append(Mirror(dual, plan, np.zeros_like(plan), np.zeros_like(plan)))
     return MirrorState((mirrors[0], mirrors[1]), state.rate._replace(bound=np.zeros(1)), 0, 0)
+
+
+def _begin_gap(game: CompiledGame, inner: Any, state: Any, point: Strategies, *, averaged: bool) -> ExcessiveGapState:
+    """Return the state whose distances are measured from ``point``."""
+    return inner.around(game, state, point)
+
+
+BEGIN: Final[dict[type, Callable[..., Any]]] = {CFR: _begin_cfr, MirrorProx: _begin_mirror, ExcessiveGap: _begin_gap}
+"""The state after a restart, by the class of the inner algorithm."""

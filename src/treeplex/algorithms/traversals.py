@@ -29,13 +29,14 @@ class Traversal:
     bound: Bound = "payoff"  # upper bound on the value of a pruned action
     length: Length = "bound"  # length of a pruning: while (9) holds, or m of Theorem 1
     longest: int = 0  # most iterations of a pruning; 0: no limit
+    stretch: float = 1.0  # factor of the regret in (9), and so roughly of the length of a pruning
     nested: bool = False  # a pruning starts without visiting the subtree, and prunings inside it continue
 
     @property
     def pruning(self) -> Pruning:
         """Pruning parameters for the kernels."""
         longest, fixed = float(self.longest), self.length == "guaranteed"
-        return Pruning(self.partial, self.respond, self.threshold, longest, fixed)
+        return Pruning(self.partial, self.respond, self.threshold, longest, fixed, self.stretch)
 
 
 def full() -> Traversal:
@@ -59,7 +60,7 @@ def zero_reach_response(spread: Spread = "payoff") -> Traversal:
 
 
 def regret_based(
-    threshold: float = 25.0, bound: Bound = "payoff", length: Length = "bound", longest: int = 0
+    threshold: float = 25.0, bound: Bound = "payoff", length: Length = "bound", longest: int = 0, stretch: float = 1.0
 ) -> Traversal:
     """Skip also the subtree behind an action of negative regret, until (9) says that it could have become positive.
 
@@ -68,8 +69,10 @@ def regret_based(
     chance, maximum over actions). The latter is tighter and just as sound. ``length``: a pruning lasts as long as (9)
     allows, or for the m = floor(-R(I, a) / (U(I, a) - L(I))) iterations that Theorem 1 guarantees, which must then be
     more than ``threshold``. ``longest``: an upper bound on the length (section 4.1, "another option"); 0: none.
+    ``stretch``: above 1, prunings last longer than (9) allows, by about this factor. The action could then have been
+    played, so Theorem 1 does not hold.
     """
-    return Traversal(threshold=threshold, bound=bound, length=length, longest=longest)
+    return Traversal(threshold=threshold, bound=bound, length=length, longest=longest, stretch=stretch)
 
 
 def nested_regret_based(

@@ -27,7 +27,8 @@ MOST_ROWS: Final = 64  # rows of memory to try, to report the number that a rule
 def try_own(rule: Rule, game: CompiledGame | HoldemGame) -> None:
     """Reject a faulty rule of a user by ``try_rule``. Rules of this package need no trial."""
     if rule.own:
-        try_rule(rule.name, rule.update, rule.memory, game)
+        own = rule.inner or rule
+        try_rule(own.name, own.update, own.memory, game)
 
 
 def try_rule(name: str, rule: Callable[..., Any], rows: int, game: CompiledGame | HoldemGame) -> None:

@@ -180,9 +180,9 @@ class WalkCFR(Tabular[WalkState]):
         pruned = self.traversal.threshold >= 0.0 or self.traversal.respond
         if pruned or not isinstance(self.minimizer, WalkMatching):
             raise ParameterError(
-                f"Pruning by regret, responses in zero-reach sequences and thresholds need bounds that a rule of your"
-                f" own does not give: 'rule' is for cfr-full, cfr-partial, cfr+-full and cfr+-partial, got"
-                f" {quoted(name)}."
+                f"Pruning by regret and responses in zero-reach sequences need bounds that a rule of your own does not"
+                f" give: 'rule' is for cfr-full, cfr-partial, cfr+-full and cfr+-partial, got {quoted(name)}; for"
+                f" thresholds, give tp.minimizer a 'd'."
             )
         return replace(self, minimizer=rule, name=name)
 
@@ -254,11 +254,11 @@ def _thresholded(kind: int, d: object, turns: str, traversal: Traversal, least: 
 
 
 def _regret_based(
-    threshold: float, bound: str, length: str = "bound", longest: int = 0, *, nested: bool = False
+    threshold: float, bound: str, length: str = "bound", longest: int = 0, stretch: float = 1.0, *, nested: bool = False
 ) -> Traversal:
-    kind = nested_regret_based if nested else regret_based
     least, most = number("threshold", threshold, 0.0), non_negative("longest", longest)
-    return kind(least, named("bound", bound, BOUNDS), named("length", length, LENGTHS), most)
+    options = least, named("bound", bound, BOUNDS), named("length", length, LENGTHS), most
+    return nested_regret_based(*options) if nested else regret_based(*options, number("stretch", stretch, 1.0, 1e6))
 
 
 def cfr_full(turns: str = "alternating") -> WalkCFR:
@@ -297,9 +297,10 @@ def cfr_rbp(
     length: str = "bound",
     longest: int = 0,
     turns: str = "alternating",
+    stretch: float = 1.0,
 ) -> WalkCFR:
     """CFR with regret-based pruning (Brown & Sandholm 2015, section 4)."""
-    return _cfr(_regret_based(threshold, bound, length, longest), turns)
+    return _cfr(_regret_based(threshold, bound, length, longest, stretch), turns)
 
 
 def cfr_plus_rbp(
@@ -308,9 +309,10 @@ def cfr_plus_rbp(
     length: str = "bound",
     longest: int = 0,
     turns: str = "alternating",
+    stretch: float = 1.0,
 ) -> WalkCFR:
     """CFR+ with regret-based pruning (Brown & Sandholm 2015, section 4.2)."""
-    return _cfr(_regret_based(threshold, bound, length, longest), turns, plus=True)
+    return _cfr(_regret_based(threshold, bound, length, longest, stretch), turns, plus=True)
 
 
 def cfr_nested_rbp(

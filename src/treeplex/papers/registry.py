@@ -12,12 +12,14 @@ from treeplex.papers import (
     cfr_plus_fig2,
     dt_fig1,
     dt_fig2,
+    pmccfr_dominated,
     pmccfr_fig2,
     pmccfr_fig3,
     pmccfr_table1,
     rbp_fig1,
     rbp_fig2,
     rbp_fig3,
+    rbp_text,
     saef_fig1,
 )
 from treeplex.papers.report import PaperReport, Tell
@@ -56,10 +58,17 @@ REPRODUCTIONS: dict[str, Reproduction] = {
         (rbp_fig1, RBP, "Figure 1", "Leduc and Leduc-5: regret-based against partial pruning, in nodes and seconds"),
         (rbp_fig2, RBP, "Figure 2", "Leduc and Leduc-5: best responses in zero-reach sequences"),
         (rbp_fig3, RBP, "Figure 3", "Leduc-5: the minimum number of iterations that a pruning must skip"),
+        (
+            rbp_text,
+            RBP,
+            "text",
+            "Leduc and Leduc-5: CFR-BR, linear averages, tighter bounds, prunings that last too long",
+        ),
         (saef_fig1, f"{RBP} (SAEF)", "Figure 1", "continuous Leduc: fixed abstractions against ones that grow"),
         (pmccfr_table1, JU, "Table 1", "nodes touched by the first five iterations, five algorithms"),
         (pmccfr_fig2, JU, "Figure 2", "convergence over nodes and seconds, pure MCCFR against MCCFR, CFR and CFR+"),
         (pmccfr_fig3, JU, "Figure 3", "warm start by elimination on matrix games"),
+        (pmccfr_dominated, JU, "Appendix D", "matrix games: CFR+ with dominated strategies and without"),
         (dt_fig1, DT, "Figure 1", "Leduc and Leduc-5: Hedge, regret matching, EGT and CFR+, pruned and not"),
         (dt_fig2, DT, "Figure 2", "Leduc and Leduc-5: how aggressive thresholds of EGT and Hedge may be"),
     )

@@ -6,6 +6,7 @@
 
     eta = sqrt(8 ln |A|) / (Delta(I) sqrt(t))                                       THEORY
     eta = sqrt(ln |A|) / (3 sqrt(VAR(I)) sqrt(t))                                   VARIANCE
+    eta = sqrt(2 ln |A| / T) / Delta(I), in a run of T iterations                   KNOWN
 
 VAR(I): the variance of the values v(I) of t iterations. Delta(I): the range of payoffs below I. The most likely action
 is never cut. With d = 0 there is no threshold.
@@ -31,6 +32,7 @@ from treeplex.updates.rule import Rule
 VARIANCE: Final = 0  # step-size rules
 THEORY: Final = 1
 MATCHING: Final = 2  # regret matching instead of Hedge
+KNOWN: Final = 3
 LEAST_RANGE: Final = 1e-6  # lower bound of 3 sqrt(VAR(I)), relative to ``payoff_range``
 
 
@@ -58,21 +60,24 @@ class HedgeForm(NamedTuple):
 
 
 class Constants(NamedTuple):
-    """Constants of the rule: D and d."""
+    """Constants of the rule: D, d, and T."""
 
     d: float
+    rounds: int = 0
 
     def __call__(self, payoff_range: float) -> tuple[float, ...]:
-        """Return D (1 if nothing is paid) and d."""
-        return payoff_range or 1.0, self.d
+        """Return D (1 if nothing is paid), d and T."""
+        return payoff_range or 1.0, self.d, float(self.rounds)
 
 
-def hedge(rate: int = VARIANCE, d: float = 0.0) -> Rule:
+def hedge(rate: int = VARIANCE, d: float = 0.0, rounds: int = 0) -> Rule:
     """Hedge with one of its step sizes; ``d`` above zero adds dynamic thresholding.
 
-    Rows of memory with VARIANCE: R, the mean of v(I), and t VAR(I). With THEORY: R and Delta(I). All but R are the
-    first numbers of their rows.
+    Rows of memory with VARIANCE: R, the mean of v(I), and t VAR(I). With THEORY and KNOWN: R and Delta(I). All but R
+    are the first numbers of their rows. ``rounds``: T of KNOWN.
     """
+    if rate == KNOWN:
+        return Rule("hedge", known, 2, Constants(d, rounds), checked=False, ranged=True)
     if rate == THEORY:
         return Rule("hedge", theory, 2, Constants(d), checked=False, ranged=True, form=HedgeForm(rate, d))
     return Rule("hedge", variance, 3, Constants(d), checked=False, form=HedgeForm(rate, d))
@@ -92,6 +97,13 @@ def theory(t: float, values: Floats, strategy: Floats, memory: Floats, constants
     """Update an infoset by the equations above, with THEORY."""
     expected = value_of(values, strategy)
     eta = step_size(THEORY, math.log(len(values)), memory[1, 0], 0.0, t)
+    weigh(values, strategy, memory[0], expected, eta, threshold(len(values), constants[1], t))
+
+
+def known(t: float, values: Floats, strategy: Floats, memory: Floats, constants: Floats) -> None:
+    """Update an infoset by the equations above, with KNOWN."""
+    expected = value_of(values, strategy)
+    eta = math.sqrt(2.0 * math.log(len(values)) / constants[2]) / memory[1, 0]
     weigh(values, strategy, memory[0], expected, eta, threshold(len(values), constants[1], t))
 
 

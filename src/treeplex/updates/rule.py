@@ -72,6 +72,7 @@ class Rule:
     checked: bool = True  # True: every index is checked
     own: bool = False  # True: a user's rule, which must be tried before it is trusted
     ranged: bool = False  # True: its last row of memory begins with the range of payoffs below the infoset
+    inner: Rule | None = None  # the rule that this one is put around, which is tried in its place
     form: Any = None  # identifies the rule to engines that have their own loop for it, with the same bits
 
     def constants_of(self, payoff_range: float) -> Floats:

@@ -10,6 +10,7 @@ import numpy as np
 from treeplex.arrays import Floats, Ints
 from treeplex.compile.game import CompiledGame
 from treeplex.compile.payoffs import Csr, Payoffs
+from treeplex.compile.treeplex import Treeplex
 from treeplex.engines.history.levels import (
     LevelTree,
     Walked,
@@ -106,19 +107,41 @@ def last_sequences(tree: LevelTree, player: int) -> Ints:
 
 
 def counterfactual_ranges(game: CompiledGame) -> tuple[Floats, Floats]:
-    """Return Delta(I), [I], of both players: the range of the payoffs below, times chance's probability of reaching I.
+    """Return Delta(I), [I], of both players: the range of the payoffs below, times the ``largest_reach`` of I.
 
-    That probability counts as one if it is larger. The range of counterfactual values is no wider.
+    The range of counterfactual values is no wider.
     """
-    tree, _, sides, _ = paths(game)
-    reach = chance_reach(tree)
+    sides, (first, second) = paths(game).sides, game.treeplexes
+    one = sides[0].payoff_range * largest_reach(sides[0].reach_rows, second)
+    return one, sides[1].payoff_range * largest_reach(sides[1].reach_rows, first)
 
-    def of(player: int, side: PlayerPaths) -> Floats:
-        own = np.flatnonzero(tree.mover == player)[::-1]
-        happens = np.bincount(tree.infoset[own], weights=reach[own], minlength=len(side.payoff_range))
-        return side.payoff_range * np.minimum(happens, 1.0)
 
-    return of(0, sides[0]), of(1, sides[1])
+def largest_reach(rows: Csr, opponent: Treeplex) -> Floats:
+    """Return [I], the largest counterfactual reach of each infoset over all plans of the opponent.
+
+    ``rows`` are ``reach_rows``. From the bottom of the opponent's treeplex up, the best action of each of its infosets
+    counts for the sequence above it.
+    """
+    size, infosets = len(rows.start) - 1, len(opponent.parent)
+    owner = np.concatenate(([-1], np.repeat(np.arange(infosets), opponent.actions)))
+    depth = np.zeros(opponent.sequences, dtype=np.int64)
+    for infoset, above in enumerate(opponent.parent.tolist()):
+        depth[opponent.first[infoset] : opponent.first[infoset + 1]] = depth[above] + 1
+    row, sequence = np.repeat(np.arange(size), np.diff(rows.start)), rows.column.astype(np.int64)
+    reach = rows.data
+    for level in range(int(depth.max()), 0, -1):
+        here = depth[sequence] == level
+        pairs, place = np.unique(row[here] * opponent.sequences + sequence[here], return_inverse=True)
+        total = np.bincount(place, weights=reach[here])
+        own, place = np.unique(
+            pairs // opponent.sequences * infosets + owner[pairs % opponent.sequences], return_inverse=True
+        )
+        best = np.zeros(len(own))
+        np.maximum.at(best, place, total)
+        row = np.concatenate((row[~here], own // max(infosets, 1)))
+        sequence = np.concatenate((sequence[~here], opponent.parent[own % max(infosets, 1)]))
+        reach = np.concatenate((reach[~here], best))
+    return np.minimum(np.bincount(row, weights=reach, minlength=size), 1.0)
 
 
 def _side(

@@ -68,10 +68,11 @@ def smoothing_guess(game: CompiledGame, kind: int) -> float:
 
 
 def first_order_players(
-    game: CompiledGame, kind: int, operator: Operator | TreeOperator
+    game: CompiledGame, kind: int, operator: Operator | TreeOperator, centres: tuple[Floats, ...] = ()
 ) -> tuple[FirstOrderPlayer, FirstOrderPlayer]:
-    """Return the input of first-order methods for both players."""
-    return pair(map(FirstOrderPlayer, game.treeplexes, operator, (1.0, -1.0), entropies(game, kind)))
+    """Return the input of first-order methods for both players. ``centres``: dual points; none for uniform play."""
+    points = centres or (np.empty(0), np.empty(0))
+    return pair(map(FirstOrderPlayer, game.treeplexes, operator, (1.0, -1.0), entropies(game, kind), points))
 
 
 def spread(game: CompiledGame, kind: int) -> float:

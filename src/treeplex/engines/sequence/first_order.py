@@ -45,13 +45,14 @@ class FirstOrderPlayer(NamedTuple):
     side: Side | TreeSide  # the payoff operator, as the player's gradients need it
     sign: float  # 1 for player 0, -1 for player 1: payoffs of the operator are player 0's
     entropy: Entropy
+    centre: Floats  # [S] dual point from which the excessive gap technique measures distances; [0]: uniform play
 
 
 class Gap(NamedTuple):
     """State of the excessive gap technique for one player; all arrays [S], modified in place."""
 
     plan: Floats  # the realization plan that converges
-    gradient: Floats  # the gradient against the opponent's plan
+    gradient: Floats  # the gradient against the opponent's plan, plus smoothing times the centre
     response: Floats  # the smoothed best response to this gradient
 
 
@@ -109,6 +110,16 @@ class MirrorScratch(NamedTuple):
 
 MirrorPlayer = tuple[FirstOrderPlayer, Mirror, MirrorScratch]
 """Input, state and scratch of one player for mirror prox and optimistic mirror descent."""
+
+
+class StepBounds(NamedTuple):
+    """Bounds of steps and errors for mirror prox and optimistic mirror descent."""
+
+    longest: float  # largest step
+    least: float  # a step of at most this length is accepted untested
+    noise: float  # error of potentials beyond their own rounding
+    limit: Floats  # [1] limit of gradients by walks, see ``TreeSide``; modified in place
+    cut: float  # the limit of iteration t is this over t; 0: gradients are exact
 
 
 class Rate(NamedTuple):

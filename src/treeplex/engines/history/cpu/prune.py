@@ -82,7 +82,9 @@ def _end_at(
 
 
 @inlined_loop
-def _begin_pruning(player: WalkingPlayer, s: Index, count: Index, drift: float, pass_number: int) -> None:
+def _begin_pruning(
+    player: WalkingPlayer, s: Index, count: Index, drift: float, stretch: float, pass_number: int
+) -> None:
     """Prune an open sequence; the infosets below it are the first ``count`` of ``subtree``."""
     infoset = np.uint64(player.side.owner[s])
     play, sequences, infosets, pruned, limit, since, value_then, _, inside_pruned = player.tables
@@ -91,8 +93,7 @@ def _begin_pruning(player: WalkingPlayer, s: Index, count: Index, drift: float, 
     pruned[s] = 1
     reopen(player, infoset)
     value_then[s], since[s] = infosets[infoset, layout.TOTAL_VALUE], pass_number
-    regret = sequences[s, layout.REGRET]
-    limit[s] = regret - drift
+    limit[s] = stretch * sequences[s, layout.REGRET] - drift
     play[s, layout.STRATEGY] = 0.0
 
 
@@ -167,7 +168,7 @@ def _revise(
                 highest, total = _open_weights(player, infoset, eta)
                 begins = _should_prune(player, s, pruning, (eta, least, highest, total), drift, t)
             if begins:
-                _begin_pruning(player, s, count, drift, 2 * start + now + 1)
+                _begin_pruning(player, s, count, drift, pruning.stretch, 2 * start + now + 1)
                 highest, total = _open_weights(player, infoset, eta)
         rules.next_strategy(player, infoset, t)
     return nodes

@@ -226,7 +226,8 @@ class PrunedLearner:
             return True
         risen = (ledger.reach[infoset] - ledger.reach_then[s]) * self.side.best[s]
         if self.plain:
-            return bool(ledger.regret[s] + risen > ledger.value[infoset] - ledger.value_then[s])
+            least = self.pruning.stretch * ledger.regret[s]
+            return bool(least + risen > ledger.value[infoset] - ledger.value_then[s])
         rest = ledger.regret[self.open(infoset)]
         bound = ledger.regret[s] + risen - (ledger.value[infoset] - ledger.value_then[s])
         if self.rule.kind == MATCHING:

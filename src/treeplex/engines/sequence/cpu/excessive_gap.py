@@ -6,6 +6,8 @@ including the test of the gap. Each time a step must be shortened costs two prod
 
 from __future__ import annotations
 
+import numpy as np
+
 from treeplex.arrays import Floats
 from treeplex.engines.sequence.cpu.oracle import gradient_of
 from treeplex.engines.sequence.cpu.prox import mix, respond
@@ -17,18 +19,28 @@ from treeplex.kernels.jit import allocating_kernel
 def begin(players: tuple[GapPlayer, GapPlayer], pace: Pace, centre: Floats, smoothing: float) -> float:
     """Initialise both players and return the gap; ``players`` and ``pace`` are modified in place.
 
-    Player 1 responds to ``centre``, player 0's uniform plan, and player 0 responds to this response.
+    Player 1 responds to ``centre``, player 0's plan at the centre, and player 0 responds to this response.
     """
     (one, first, me), (two, second, they) = players
     pace.smoothing[:] = smoothing
     gradient_of(two.side, two.sign, centre, they.mixed)
+    shift(they.mixed, smoothing, two.centre)
     respond(two.treeplex, two.entropy, smoothing, they.mixed, they.prox, second.plan)
     gradient_of(one.side, one.sign, second.plan, first.gradient)
+    shift(first.gradient, smoothing, one.centre)
     pace.value[0] = respond(one.treeplex, one.entropy, smoothing, first.gradient, me.prox, first.plan)
     first.response[:] = first.plan
     gradient_of(two.side, two.sign, first.plan, second.gradient)
+    shift(second.gradient, smoothing, two.centre)
     pace.value[1] = respond(two.treeplex, two.entropy, smoothing, second.gradient, they.prox, second.response)
     return pace.value[0] + pace.value[1]
+
+
+@allocating_kernel
+def shift(numbers: Floats, smoothing: float, centre: Floats) -> None:
+    """Add ``smoothing`` times the centre, if there is one; ``numbers`` is modified in place."""
+    for s in range(np.uint64(len(centre))):
+        numbers[s] += smoothing * centre[s]
 
 
 @allocating_kernel
@@ -40,6 +52,7 @@ def shrink(players: tuple[GapPlayer, GapPlayer], pace: Pace, player: int, terms:
     (own, mine, me), (other, theirs, they) = players
     opponent, step = 1 - player, pace.step[0]
     gradient_of(other.side, other.sign, mine.response, they.against)
+    shift(they.against, pace.smoothing[opponent], other.centre)
     products = 1
     while True:
         mix(theirs.gradient, step, they.against, they.mixed)
@@ -49,6 +62,7 @@ def shrink(players: tuple[GapPlayer, GapPlayer], pace: Pace, player: int, terms:
         smaller = max((1.0 - step) * pace.smoothing[player], terms.least)
         first = respond(own.treeplex, own.entropy, smaller, me.mixed, me.prox, me.answer)
         gradient_of(other.side, other.sign, me.answer, they.gradient)
+        shift(they.gradient, pace.smoothing[opponent], other.centre)
         mix(theirs.gradient, step, they.gradient, they.mixed)
         second = respond(other.treeplex, other.entropy, pace.smoothing[opponent], they.mixed, they.prox, they.next)
         products += 2

@@ -10,7 +10,14 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.engines.sequence.cpu.oracle import gradient_of
 from treeplex.engines.sequence.cpu.prox import respond
-from treeplex.engines.sequence.first_order import LAG, ROUNDING, SHORTEST_STEP, STEP_GROWTH, MirrorPlayer, Rate
+from treeplex.engines.sequence.first_order import (
+    LAG,
+    ROUNDING,
+    STEP_GROWTH,
+    MirrorPlayer,
+    Rate,
+    StepBounds,
+)
 from treeplex.kernels.jit import allocating_kernel
 
 
@@ -19,6 +26,15 @@ def add(old: Floats, factor: float, new: Floats, out: Floats) -> None:
     """Compute out = old + factor new; ``out`` is modified in place and may be ``old``."""
     for s in range(np.uint64(len(old))):
         out[s] = old[s] + factor * new[s]
+
+
+@allocating_kernel
+def value(gradient: Floats, plan: Floats) -> float:
+    """Value of a plan against the gradient."""
+    total = 0.0
+    for s in range(np.uint64(len(plan))):
+        total += gradient[s] * plan[s]
+    return total
 
 
 @allocating_kernel
@@ -34,7 +50,7 @@ def surprise(gradient: Floats, predicted: Floats, plan: Floats) -> float:
 def attempt(players: tuple[MirrorPlayer, MirrorPlayer], step: float) -> tuple[float, float, float]:
     """Play responses to the predicted gradients and learn from the gradients against them, in scratch.
 
-    Returns the potential of each player if the attempt is accepted, and the distance of the next responses from the
+    Return the potential of each player if the attempt is accepted, and the distance of the next responses from the
     plans that were played.
     """
     (one, mine, me), (two, theirs, they) = players
@@ -71,17 +87,17 @@ def mirror_iterations(
     start: int,
     count: int,
     optimistic: bool,
-    longest: float,
-    noise: float,
+    bounds: StepBounds,
 ) -> int:
     """Run ``count`` iterations, numbered from ``start + 1``, and return the number of products.
 
-    ``players`` and ``rate`` are modified in place. ``longest``: largest step. ``noise``: error of potentials beyond
-    their own rounding.
+    ``players`` and ``rate`` are modified in place.
     """
     products = 0
-    (one, mine, _), (two, theirs, _) = players
+    (one, mine, me), (two, theirs, they) = players
+    longest, least, noise, limit, cut = bounds
     for t in range(start, start + count):
+        limit[0] = cut / (t + 1.0)
         if not optimistic or t == 0:
             gradient_of(one.side, one.sign, theirs.response, mine.predicted)
             gradient_of(two.side, two.sign, mine.response, theirs.predicted)
@@ -94,7 +110,9 @@ def mirror_iterations(
             if optimistic:
                 bound += LAG * far
             slack = ROUNDING * (abs(first) + abs(second)) + noise
-            if bound <= rate.bound[0] + slack or step <= SHORTEST_STEP * SHORTEST_STEP * longest:
+            if cut > 0.0:  # what truncation has left out of payoffs that sum to zero
+                slack += step * (value(me.gradient, me.played) + value(they.gradient, they.played))
+            if bound <= rate.bound[0] + slack or step <= least:
                 break
             rate.growth[0] = STEP_GROWTH
             rate.step[0] = 0.5 * step

@@ -10,6 +10,10 @@ the gradient against the opponent's answer and D the Bregman distance of d. The 
 response to g. So mu times the gradient of d at r is g, up to a vector whose product with every plan is the same. The
 step is therefore the smoothed response to (1 - tau) g + tau e with smoothing (1 - tau) mu, and smoothed responses are
 all that is needed. Gradients are linear, so the gradient against a mixture of plans is mixed in the same way.
+
+Distances may be measured from another point than uniform play: the response c to a dual point G, with d*(G) = 0. The
+Bregman distance of x from c is d(x) - <G, x>. It takes the place of d, so g + mu G takes the place of g. The numbers
+g + mu G of the player whose mu shrinks by 1 - tau are mixed with e alone, because (1 - tau) mu is the new mu.
 """
 
 from __future__ import annotations
@@ -23,18 +27,27 @@ from treeplex.engines.sequence.reference.prox import mix, respond
 def begin(players: tuple[GapPlayer, GapPlayer], pace: Pace, centre: Floats, smoothing: float) -> float:
     """Initialise both players and return the gap; ``players`` and ``pace`` are modified in place.
 
-    Player 1 responds to ``centre``, player 0's uniform plan, and player 0 responds to this response.
+    Player 1 responds to ``centre``, player 0's plan at the centre, and player 0 responds to this response.
     """
     (one, first, me), (two, second, they) = players
     pace.smoothing[:] = smoothing
     gradient(two.side, two.sign, centre, second.gradient)
+    shift(second.gradient, smoothing, two.centre)
     respond(two.treeplex, two.entropy, smoothing, second.gradient, they.prox, second.plan)
     gradient(one.side, one.sign, second.plan, first.gradient)
+    shift(first.gradient, smoothing, one.centre)
     pace.value[0] = respond(one.treeplex, one.entropy, smoothing, first.gradient, me.prox, first.plan)
     first.response[:] = first.plan
     gradient(two.side, two.sign, first.plan, second.gradient)
+    shift(second.gradient, smoothing, two.centre)
     pace.value[1] = respond(two.treeplex, two.entropy, smoothing, second.gradient, they.prox, second.response)
     return float(pace.value.sum())
+
+
+def shift(numbers: Floats, smoothing: float, centre: Floats) -> None:
+    """Add ``smoothing`` times the centre, if there is one; ``numbers`` is modified in place."""
+    if len(centre):
+        numbers += smoothing * centre
 
 
 def gap_iterations(players: tuple[GapPlayer, GapPlayer], pace: Pace, start: int, count: int, terms: Terms) -> int:
@@ -65,12 +78,14 @@ def shrink(players: tuple[GapPlayer, GapPlayer], pace: Pace, i: int, terms: Term
     (own, mine, me), (other, theirs, they) = players[i], players[j]
     smaller = max((1.0 - step) * float(pace.smoothing[i]), terms.least)
     gradient(other.side, other.sign, mine.response, they.against)  # r = response to g, mu
+    shift(they.against, float(pace.smoothing[j]), other.centre)
     mix(theirs.gradient, step, they.against, they.mixed)  # the gradient against (1 - tau) plan + tau r
     respond(other.treeplex, other.entropy, pace.smoothing[j], they.mixed, they.prox, they.answer)
     gradient(own.side, own.sign, they.answer, me.gradient)  # e
     mix(mine.gradient, step, me.gradient, me.mixed)
     mine_value = respond(own.treeplex, own.entropy, smaller, me.mixed, me.prox, me.answer)
     gradient(other.side, other.sign, me.answer, they.gradient)
+    shift(they.gradient, float(pace.smoothing[j]), other.centre)
     mix(theirs.gradient, step, they.gradient, they.mixed)
     their_value = respond(other.treeplex, other.entropy, pace.smoothing[j], they.mixed, they.prox, they.next)
     if terms.adaptive and mine_value + their_value > terms.slack and step > SHORTEST_STEP:

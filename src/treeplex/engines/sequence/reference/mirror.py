@@ -17,11 +17,23 @@ So NashConv of the average is at most (max d0 + max d1) / (sum of the steps) as 
 never becomes positive. A step that makes the potential grow is halved. After any other step the next one may be a
 little longer. In optimistic mirror descent the potential may grow for a while. There the bound must not grow, which is
 the potential plus ``LAG`` times the Bregman distance between the plan played and respond(G) after the iteration.
+
+Truncated gradients are those of payoffs that do not sum to zero. The potential may then grow by
+step (<g0, w0> + <g1, w1>), which is what the equation above has lost on its left side. The limit falls between two
+gradients, so predictions are wrong however short the step. Steps that theory allows for exact gradients are therefore
+accepted untested: those of at most sqrt(m0 m1) / max |A|, with the moduli m of both entropies.
 """
 
 from __future__ import annotations
 
-from treeplex.engines.sequence.first_order import LAG, ROUNDING, SHORTEST_STEP, STEP_GROWTH, MirrorPlayer, Rate
+from treeplex.engines.sequence.first_order import (
+    LAG,
+    ROUNDING,
+    STEP_GROWTH,
+    MirrorPlayer,
+    Rate,
+    StepBounds,
+)
 from treeplex.engines.sequence.reference.operators import gradient
 from treeplex.engines.sequence.reference.prox import respond
 
@@ -32,22 +44,21 @@ def mirror_iterations(
     start: int,
     count: int,
     optimistic: bool,
-    longest: float,
-    noise: float,
+    bounds: StepBounds,
 ) -> int:
     """Run ``count`` iterations, numbered from ``start + 1``, and return the number of products with the operator.
 
-    ``players`` and ``rate`` are modified in place. ``longest``: largest step. ``noise``: error of potentials beyond
-    their own rounding.
+    ``players`` and ``rate`` are modified in place.
     """
     products = 0
+    longest = bounds.longest
     for t in range(start, start + count):
+        bounds.limit[0] = bounds.cut / (t + 1.0)
         if not optimistic or t == 0:
             for (own, mirror, _), (_, opponent, _) in (players, players[::-1]):
                 gradient(own.side, own.sign, opponent.response, mirror.predicted)
             products += 2
-        least = SHORTEST_STEP * SHORTEST_STEP * longest
-        while not _attempt(players, rate, optimistic, least, noise):
+        while not _attempt(players, rate, optimistic, bounds):
             rate.growth[0] = STEP_GROWTH
             rate.step[0] *= 0.5
             products += 2
@@ -59,9 +70,7 @@ def mirror_iterations(
     return products
 
 
-def _attempt(
-    players: tuple[MirrorPlayer, MirrorPlayer], rate: Rate, optimistic: bool, least: float, noise: float
-) -> bool:
+def _attempt(players: tuple[MirrorPlayer, MirrorPlayer], rate: Rate, optimistic: bool, bounds: StepBounds) -> bool:
     """Run one iteration in scratch and return whether the bound does not grow."""
     step, lag, potential, size = float(rate.step[0]), 0.0, 0.0, 0.0
     for own, mirror, scratch in players:
@@ -78,7 +87,10 @@ def _attempt(
         potential += value
         size += abs(value)
     bound = potential + (LAG * lag if optimistic else 0.0)
-    if bound > rate.bound[0] + ROUNDING * size + noise and step > least:
+    noise = bounds.noise
+    if bounds.cut > 0.0:
+        noise += step * sum(float(scratch.gradient @ scratch.played) for _, _, scratch in players)
+    if bound > rate.bound[0] + ROUNDING * size + noise and step > bounds.least:
         return False
     rate.bound[0] = bound
     return True
