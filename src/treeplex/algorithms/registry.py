@@ -19,13 +19,15 @@ from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.cfr import ROWS as FULL_WIDTH
 from treeplex.algorithms.excessive_gap import egt, egt_dt
 from treeplex.algorithms.hedge import hedge
+from treeplex.algorithms.lazy import lazy_cfr
 from treeplex.algorithms.linear_program import lp
-from treeplex.algorithms.mccfr import JU, MonteCarlo
-from treeplex.algorithms.mccfr import ROWS as SAMPLERS
+from treeplex.algorithms.mccfr import MonteCarlo
 from treeplex.algorithms.mirror import mirror_prox, omd
 from treeplex.algorithms.options import HORIZON, LATEST
 from treeplex.algorithms.protocol import Algorithm
 from treeplex.algorithms.restarted import cfr_plus_restarted, mirror_prox_restarted, pcfr_plus_restarted
+from treeplex.algorithms.samplers import JU
+from treeplex.algorithms.samplers import ROWS as SAMPLERS
 from treeplex.algorithms.walk import WalkCFR
 from treeplex.algorithms.warm_start import warm_start
 from treeplex.errors import ParameterError, quoted, real
@@ -102,6 +104,7 @@ _ROWS: Final[tuple[tuple[str, Callable[..., Algorithm[Any, Any]], str, str], ...
         "CFR+, best response in zero-reach sequences",
         f"{RBP}, section 3",
     ),
+    ("lazy-cfr", lazy_cfr, "CFR whose infosets wait for reach before they update", "Zhou et al. 2020, Lazy-CFR"),
     *SAMPLERS,
     ("warm-start", warm_start, "CFR+ on the actions that pure MCCFR plays", JU),
     ("hedge", hedge, "CFR with Hedge", f"{DT}, equation 8"),

@@ -125,20 +125,40 @@ class Chance:
 
 @dataclass(frozen=True)
 class PureExternal:
-    """As ``External`` with pure strategies: the opponent's move is known and need not be sampled."""
+    """As ``External`` with pure strategies: the opponent's move is known and need not be sampled.
+
+    ``predict``: fraction of the last values that an infoset expects to be added once more.
+    """
+
+    predict: float = 0.0
 
 
 @dataclass(frozen=True)
 class Reached:
     """As ``Chance``, with all chance moves: nothing is sampled, and histories that no player reaches are skipped.
 
-    With pure strategies these are the reached histories, and one move beside them.
+    With pure strategies these are the reached histories, and one move beside them. ``predict``: as in ``PureExternal``,
+    for pure strategies.
     """
 
     rule: int
+    predict: float = 0.0
 
 
-Sampler = External | Outcome | AverageStrategy | Chance | PureExternal | Reached
+@dataclass(frozen=True)
+class Drawn:
+    """As ``External``, with pure strategies that are drawn from regret matching: Gibson (2014), Pure CFR."""
+
+
+@dataclass(frozen=True)
+class Public:
+    """All moves of both players and all hands; public chance moves are sampled.
+
+    Johanson, Bard, Lanctot, Gibson & Bowling (2012). In a game without a deal, all chance moves are sampled.
+    """
+
+
+Sampler = External | Outcome | AverageStrategy | Chance | PureExternal | Reached | Drawn | Public
 
 
 class Effort(NamedTuple):
@@ -161,4 +181,6 @@ EFFORT: Final[dict[type[Sampler], Effort]] = {
     PureExternal: Effort(2.9),
     Chance: Effort(6.0, opponent=1.0 / 3.0),  # the moves that the opponent plays
     Reached: Effort(7.0, chance=1.0),
+    Drawn: Effort(2.9),
+    Public: Effort(1.0, opponent=1.0),  # per deal
 }

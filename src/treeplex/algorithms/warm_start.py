@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from treeplex.algorithms import mccfr
+from treeplex.algorithms import mccfr, samplers
 from treeplex.algorithms.options import counted, named, number
 from treeplex.algorithms.protocol import Array, Cost, Execution, Stop, never
 from treeplex.algorithms.tabular import Strategies, Tabular
@@ -33,9 +33,9 @@ from treeplex.updates.schedules import Schedule, linear
 from treeplex.updates.turns import ALTERNATING
 
 SAMPLERS: Final[dict[str, Callable[..., mccfr.MonteCarlo]]] = {
-    "pure-mccfr": partial(mccfr.pure_mccfr, weight="log", average="same"),  # weights of the paper
-    "mccfr-external": mccfr.mccfr_external,
-    "mccfr-chance": partial(mccfr.mccfr_chance, fallback="random"),
+    "pure-mccfr": partial(samplers.pure_mccfr, weight="log", average="same"),  # weights of the paper
+    "mccfr-external": samplers.mccfr_external,
+    "mccfr-chance": partial(samplers.mccfr_chance, fallback="random"),
 }
 MODES: Final = {"safe": True, "unsafe": False}
 CHECK: Final = 1.5  # between checks in the whole game, as a factor of iterations

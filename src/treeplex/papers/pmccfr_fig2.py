@@ -21,8 +21,8 @@ from statistics import median
 from typing import Any, Final
 
 from treeplex.algorithms.cfr import cfr, cfr_plus
-from treeplex.algorithms.mccfr import mccfr_external, pure_cfr, pure_mccfr
 from treeplex.algorithms.protocol import Algorithm
+from treeplex.algorithms.samplers import mccfr_external, pure_cfr, pure_mccfr
 from treeplex.api import load
 from treeplex.compile.game import CompiledGame
 from treeplex.papers.pmccfr_table1 import ALGORITHMS as ALL

@@ -20,14 +20,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from treeplex.algorithms.mccfr import (
-    MonteCarlo,
-    SamplingState,
-    mccfr_chance,
-    mccfr_external,
-    pure_cfr,
-    pure_mccfr,
-)
+from treeplex.algorithms.mccfr import MonteCarlo, SamplingState
+from treeplex.algorithms.samplers import mccfr_chance, mccfr_external, pure_cfr, pure_mccfr
 from treeplex.algorithms.traversals import Reached
 from treeplex.api import load
 from treeplex.compile.game import CompiledGame
