@@ -199,7 +199,7 @@ class MonteCarlo(Tabular[SamplingState]):
 
     def with_rule(self, rule: Rule, name: str) -> MonteCarlo:
         """Return the sampler with a rule that is a function, which learns from sampled values times their weights."""
-        if self._pure:
+        if self.pure:
             raise ParameterError(
                 f"The 'rule' parameter is not for pure-cfr and pure-mccfr, which have a rule of their own, got"
                 f" {quoted(name)}."
@@ -224,13 +224,14 @@ class MonteCarlo(Tabular[SamplingState]):
         return sample_tree(game, self.correlated)
 
     @property
-    def _pure(self) -> bool:
+    def pure(self) -> bool:
+        """Whether it plays pure strategies."""
         return isinstance(self.sampler, PureExternal) or (
             isinstance(self.sampler, Reached) and self.sampler.rule == PURE
         )
 
     def _initial(self, form: Sampling, seed: int, stream: int) -> SamplingStream:
-        pick = self._pure or self.sampler in (Chance(MATCH_OR_PICK), External(MATCH_OR_PICK))
+        pick = self.pure or self.sampler in (Chance(MATCH_OR_PICK), External(MATCH_OR_PICK))
         baseline = isinstance(self.sampler, Outcome) and self.sampler.rate > 0.0
         first, second = (table(size, pick=pick, baseline=baseline) for size in form.sequences)
         random = counter(seed, stream, len(form.tree.chances.probability) if self.correlated else 0)
@@ -295,11 +296,11 @@ class MonteCarlo(Tabular[SamplingState]):
         treeplex, index = game.treeplexes[player], form.sequence_index[player]
         first = treeplex.first
         positive = np.maximum(learnt.regret, 0.0)[index]
-        if len(learnt.pick) == 1 and not self._pure:
+        if len(learnt.pick) == 1 and not self.pure:
             return positive
         picked = np.zeros(treeplex.sequences)
         picked[first[:-1] + learnt.pick[index[first[:-1]]]] = 1.0
-        if self._pure or not treeplex.infosets:
+        if self.pure or not treeplex.infosets:
             return picked
         fallback = np.add.reduceat(positive, first[:-1]) <= 0.0
         return np.where(np.concatenate(([True], np.repeat(fallback, treeplex.actions))), picked, positive)

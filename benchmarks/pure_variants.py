@@ -1,0 +1,123 @@
+"""Pure CFR, its variants and its rivals: NashConv after the same nodes and after the same seconds.
+
+    .venv/bin/python benchmarks/pure_variants.py           # prints the table, in about four minutes
+    .venv/bin/python benchmarks/pure_variants.py --write   # and stores it: PURE.md, pure_variants.json
+    .venv/bin/python benchmarks/pure_variants.py --table   # writes PURE.md again from the stored numbers
+
+Every algorithm runs for ``SECONDS`` of processor time on one thread, with each of ``SEEDS`` seeds, or once if it draws
+no random numbers. Medians over seeds. Algorithms take turns, so that load on the machine affects all alike.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from sampling import processor
+
+import treeplex as tp
+from treeplex.algorithms.registry import build
+from treeplex.papers.seeded_curves import Curve, curve
+
+HERE = Path(__file__).resolve().parent
+SECONDS, SEEDS = 1.0, 3
+GAMES = {"leduc": 3_000_000, "liars_dice(sides=4)": 3_000_000, "kuhn_ext(cards=4,bets=8,raises=4)": 3_000_000}
+"""Number of nodes after which NashConv is compared, by game."""
+ALGORITHMS = (
+    "mccfr-external(weight=square)",
+    "mccfr-chance(weight=square)",
+    "mccfr-public(weight=square)",
+    "gibson-pure-cfr",
+    "gibson-pure-cfr(weight=square)",
+    "pure-mccfr",
+    "pure-mccfr(predict=1)",
+    "pure-mccfr(regret=discounted,weight=uniform)",
+    "pure-cfr",
+    "pure-cfr(predict=1)",
+    "pure-cfr(regret=discounted,weight=uniform,average=square)",
+    "cfr-partial",
+    "lazy-cfr(threshold=0.01)",
+    "lazy-cfr(threshold=0.1)",
+    "lazy-cfr(threshold=1)",
+    "cfr+-partial",
+    "lazy-cfr(threshold=0.1,regret=plus)",
+)
+
+
+def measured(name: str, nodes: int) -> list[dict[str, Any]]:
+    """Return a row for every algorithm on a game."""
+    game, curves = tp.load(name), {algorithm: list[Curve]() for algorithm in ALGORITHMS}
+    for seed in range(SEEDS):
+        for algorithm in ALGORITHMS:
+            assembled = build(algorithm)
+            if seed == 0 or assembled.random:
+                curves[algorithm].append(curve(game, assembled, SECONDS, seed))
+    return [row(name, nodes, algorithm, found) for algorithm, found in curves.items()]
+
+
+def row(name: str, nodes: int, algorithm: str, curves: list[Curve]) -> dict[str, Any]:
+    """Return the medians of some runs of an algorithm."""
+    same_nodes = [[point.nash_conv for point in each if point.nodes <= nodes] for each in curves]
+    return {
+        "game": name,
+        "algorithm": algorithm,
+        "nodes_per_iteration": median(each[-1].nodes / each[-1].iteration for each in curves),
+        "ns_per_node": median(1e9 * each[-1].seconds / each[-1].nodes for each in curves),
+        "after_nodes": median(each[-1] for each in same_nodes) if all(same_nodes) else None,
+        "after_seconds": median(each[-1].nash_conv for each in curves),
+    }
+
+
+def table(results: dict[str, Any]) -> str:
+    """Return the page."""
+    lines = [
+        "# Pure CFR, its variants and its rivals",
+        "",
+        f"{results['date']}, {results['cpu']}, treeplex {results['version']}. Printed by `benchmarks/pure_variants.py`.",
+        f"NashConv after the same nodes, and after {results['seconds']:g} s of processor time on one thread. Medians of"
+        f" {results['seeds']} seeds.",
+        "",
+        "| game | algorithm | nodes per iteration | ns per node | NashConv after the nodes | after the seconds |",
+        "| --- | --- | ---: | ---: | ---: | ---: |",
+    ]
+    for each in results["rows"]:
+        nodes = results["nodes"][each["game"]]
+        after = "fewer nodes" if each["after_nodes"] is None else f"{each['after_nodes']:.2g}"
+        lines.append(
+            f"| `{each['game']}`, {nodes:,} nodes | `{each['algorithm']}` | {each['nodes_per_iteration']:,.1f}"
+            f" | {each['ns_per_node']:.1f} | {after} | {each['after_seconds']:.2g} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="store the table in PURE.md and pure_variants.json")
+    parser.add_argument("--table", action="store_true", help="write PURE.md from pure_variants.json")
+    options = parser.parse_args()
+    stored = HERE / "pure_variants.json"
+    if options.table:
+        results = json.loads(stored.read_text())
+    else:
+        results = {
+            "date": datetime.now(UTC).date().isoformat(),
+            "cpu": processor(),
+            "version": tp.__version__,
+            "seconds": SECONDS,
+            "seeds": SEEDS,
+            "nodes": GAMES,
+            "rows": [each for name, nodes in GAMES.items() for each in measured(name, nodes)],
+        }
+    print(table(results))
+    if options.write:
+        stored.write_text(json.dumps(results, indent=1) + "\n")
+    if options.write or options.table:
+        (HERE / "PURE.md").write_text(table(results))
+
+
+if __name__ == "__main__":
+    main()
