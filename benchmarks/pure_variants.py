@@ -61,7 +61,7 @@ def measured(name: str, nodes: int) -> list[dict[str, Any]]:
 
 def row(name: str, nodes: int, algorithm: str, curves: list[Curve]) -> dict[str, Any]:
     """Return the medians of some runs of an algorithm."""
-    same_nodes = [[point.nash_conv for point in each if point.nodes <= nodes] for each in curves]
+    same_nodes = [[point.nash_conv for point in each if point.nodes <= nodes <= each[-1].nodes] for each in curves]
     return {
         "game": name,
         "algorithm": algorithm,
@@ -77,9 +77,10 @@ def table(results: dict[str, Any]) -> str:
     lines = [
         "# Pure CFR, its variants and its rivals",
         "",
-        f"{results['date']}, {results['cpu']}, treeplex {results['version']}. Printed by `benchmarks/pure_variants.py`.",
-        f"NashConv after the same nodes, and after {results['seconds']:g} s of processor time on one thread. Medians of"
-        f" {results['seeds']} seeds.",
+        f"{results['date']}, {results['cpu']}, treeplex {results['version']}.",
+        "Printed by `benchmarks/pure_variants.py`.",
+        f"NashConv after the same nodes, and after {results['seconds']:g} s of processor time on one thread.",
+        f"Medians of {results['seeds']} seeds.",
         "",
         "| game | algorithm | nodes per iteration | ns per node | NashConv after the nodes | after the seconds |",
         "| --- | --- | ---: | ---: | ---: | ---: |",

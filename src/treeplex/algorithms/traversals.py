@@ -29,13 +29,14 @@ class Traversal:
     bound: Bound = "payoff"  # upper bound on the value of a pruned action
     length: Length = "bound"  # length of a pruning: while (9) holds, or m of Theorem 1
     longest: int = 0  # most iterations of a pruning; 0: no limit
+    least: float = 0.0  # a smaller counterfactual reach counts as none
     nested: bool = False  # a pruning starts without visiting the subtree, and prunings inside it continue
 
     @property
     def pruning(self) -> Pruning:
         """Pruning parameters for the kernels."""
         longest, fixed = float(self.longest), self.length == "guaranteed"
-        return Pruning(self.partial, self.respond, self.threshold, longest, fixed)
+        return Pruning(self.partial, self.respond, self.threshold, longest, fixed, self.least)
 
 
 def full() -> Traversal:
@@ -43,9 +44,12 @@ def full() -> Traversal:
     return Traversal(partial=False)
 
 
-def partial() -> Traversal:
-    """Skip subtrees that the opponent does not reach; results stay the same (Brown & Sandholm 2015, section 1)."""
-    return Traversal()
+def partial(least: float = 0.0) -> Traversal:
+    """Skip subtrees that the opponent does not reach; results stay the same (Brown & Sandholm 2015, section 1).
+
+    ``least``: a smaller counterfactual reach counts as none, which changes results. Ju et al. (2023) take 1e-20.
+    """
+    return Traversal(least=least)
 
 
 def zero_reach_response(spread: Spread = "payoff") -> Traversal:

@@ -82,6 +82,7 @@ class Pruning(NamedTuple):
     threshold: float  # prune if about this many iterations will be skipped, equation (10); negative: never
     longest: float = 0.0  # end a pruning after this many iterations, even if (9) holds (section 4.1); 0: never
     fixed: bool = False  # end it after the m iterations that Theorem 1 guarantees
+    least: float = 0.0  # a smaller counterfactual reach counts as none
 
 
 class Open(NamedTuple):
