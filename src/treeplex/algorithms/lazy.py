@@ -23,7 +23,7 @@ MOST_LIKELY: Final = 1.0 + 1e-9  # largest probability, with rounding
 
 
 class LazyState(NamedTuple):
-    """State between iterations."""
+    """Masses that wait, regrets and strategies of both players, and counts of work."""
 
     tables: tuple[LazyTables, LazyTables]
     iteration: int

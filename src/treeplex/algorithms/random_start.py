@@ -60,15 +60,16 @@ def random_strategy(treeplex: Treeplex, rng: np.random.Generator) -> tuple[Float
 
 def _randomise(tensors: Mapping[str, Array], game: CompiledGame, seed: int) -> bool:
     """Write random strategies to the arrays that keep strategies, in place; return whether there are any."""
-    places = [(found, array) for key, array in tensors.items() if (found := STORED.fullmatch(key))]
-    if not any(found[2] in ("strategy", "play") for found, _ in places) or any("sampler." in key for key in tensors):
+    places = [(match[1], match[2], array) for key, array in tensors.items() if (match := STORED.fullmatch(key))]
+    has_strategies = any(kind in ("strategy", "play") for _, kind, _ in places)
+    if not has_strategies or any("sampler." in key for key in tensors):
         return False
     rng = np.random.default_rng(seed)
     drawn = [random_strategy(treeplex, rng) for treeplex in game.treeplexes]
     scale = TINY * (game.largest_payoff or 1.0)
-    for found, array in places:
-        strategy, plan = drawn[int(found[1])]
-        match found[2]:
+    for player, kind, array in places:
+        strategy, plan = drawn[int(player)]
+        match kind:
             case "play":
                 array[:, STRATEGY] = strategy
             case "sequences":
@@ -76,7 +77,7 @@ def _randomise(tensors: Mapping[str, Array], game: CompiledGame, seed: int) -> b
             case "regret" if array.dtype.kind == "f":
                 array[1:] = scale * strategy[1:]
             case "strategy" | "plan":
-                array[:] = strategy if found[2] == "strategy" else plan
+                array[:] = strategy if kind == "strategy" else plan
             case _:
                 pass
     return True

@@ -123,12 +123,12 @@ def frames(sampling: Sampling) -> Frames:
 
 def hand_frames(sampling: Sampling) -> HandFrames:
     """Return scratch arrays with room for the longest path, for all hands at once."""
-    depth, widest, held = sampling.deepest + 1, sampling.widest, sampling.tree.hands
-    hands, deals = int(held.max(initial=0)) + 1, held.shape[1]
+    depth, widest, dealt = sampling.deepest + 1, sampling.widest, sampling.tree.hands
+    hands, deals = int(dealt.max(initial=0)) + 1, dealt.shape[1]
     return HandFrames(
         stack=np.empty((depth, 6), dtype=np.int64),
         depth=np.zeros(1, dtype=np.int64),
-        hands=held.max(axis=1).astype(np.int64) + 1,
+        hands=dealt.max(axis=1).astype(np.int64) + 1,
         chance=np.empty((depth, deals)),
         mass=np.empty((depth, 2, hands)),
         possible=np.empty(depth, dtype=np.int64),

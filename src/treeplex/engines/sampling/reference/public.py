@@ -16,9 +16,9 @@ from treeplex.updates.reference import matched_numbers
 
 def start(walk: SampleWalk) -> tuple[list[float], tuple[int, int]]:
     """Return the probabilities of the deals, and both players' numbers of hands."""
-    held = walk.tree.hands
-    odds = [float(p) for p in walk.tree.chances.probability[: held.shape[1]]]
-    return odds, (int(held[0].max()) + 1, int(held[1].max()) + 1)
+    first, second = walk.tree.hands
+    odds = [float(p) for p in walk.tree.chances.probability[: len(first)]]
+    return odds, (int(first.max()) + 1, int(second.max()) + 1)
 
 
 def masses(walk: SampleWalk, chance: list[float], player: int, hands: int) -> list[float]:
