@@ -414,6 +414,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "mode": "safe",
         "sampler": "pure-mccfr",
         "streams": 1,
+        "switch": "fixed",
     },
     "hedge": IN_TURN
     | {"rate": "variance", "d": 0.0, "order": "played"},  # Brown, Kroer & Sandholm 2017, section 5; turns are ours

@@ -183,10 +183,7 @@ def settle(
 @inlined
 def begin_iteration(logs: tuple[RegretLog, RegretLog]) -> bool:
     """Begin another iteration unless a rule has failed; return whether it begins."""
-    if is_discounted(logs[0]):
-        logs[0].iteration[ZERO] += 1.0
-        logs[1].iteration[ZERO] += 1.0
-    if not is_function(logs[0]):
+    if not is_function(logs[0]) and not is_discounted(logs[0]):
         return True
     logs[0].iteration[ZERO] += 1.0
     logs[1].iteration[ZERO] += 1.0
