@@ -243,8 +243,8 @@ def warm_start(
     ``sampler``: the algorithm that finds the actions. The paper compares "pure-mccfr" with "mccfr-external", which in
     its authors' code samples only chance and plays a random action where no regret is positive: "mccfr-chance".
 
-    ``switch``: "fixed" samples for ``warmup`` iterations. "settled" looks after 1000, 2000, 4000, ... iterations T, with
-    ``elimination_threshold`` / T. It begins CFR+ once a look leaves at least 90 % of the actions that the last one
+    ``switch``: "fixed" samples for ``warmup`` iterations. "settled" looks after 1000, 2000, 4000, ... iterations T,
+    with ``elimination_threshold`` / T. It begins CFR+ once a look leaves at least 90 % of the actions that the last one
     left, or after ``warmup``.
 
     Differs from the paper in: "safe" lets actions return. Where the reduced game has nothing to learn from, the
