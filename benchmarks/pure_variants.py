@@ -1,6 +1,6 @@
 """Pure CFR, its variants and its rivals: NashConv after the same nodes and after the same seconds.
 
-    .venv/bin/python benchmarks/pure_variants.py           # prints the table, in about four minutes
+    .venv/bin/python benchmarks/pure_variants.py           # prints the table, in about three minutes
     .venv/bin/python benchmarks/pure_variants.py --write   # and stores it: PURE.md, pure_variants.json
     .venv/bin/python benchmarks/pure_variants.py --table   # writes PURE.md again from the stored numbers
 
@@ -24,8 +24,8 @@ from treeplex.algorithms.registry import build
 from treeplex.papers.seeded_curves import Curve, curve, reached
 
 HERE = Path(__file__).resolve().parent
-SECONDS, SEEDS = 1.0, 3
-GAMES = {"leduc": 3_000_000, "liars_dice(sides=4)": 3_000_000, "kuhn_ext(cards=4,bets=8,raises=4)": 3_000_000}
+SECONDS, SEEDS = 0.5, 3
+GAMES = {"leduc": 2_000_000, "liars_dice(sides=4)": 2_000_000, "kuhn_ext(cards=4,bets=8,raises=4)": 2_000_000}
 """Number of nodes after which NashConv is compared, by game."""
 ALGORITHMS = (
     "mccfr-external(weight=square)",
