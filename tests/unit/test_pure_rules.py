@@ -174,7 +174,7 @@ def test_gibsons_pure_cfr_is_not_that_of_ju() -> None:
 
 
 @pytest.mark.parametrize("turns", ["alternating", "simultaneous"])
-@pytest.mark.parametrize("options", ["", ",regret=plus,weight=linear"])
+@pytest.mark.parametrize("options", ["", ",regret=plus,average=linear"])
 @pytest.mark.parametrize("name", ["kuhn", "liars_dice(sides=2)"])
 def test_without_public_cards_public_sampling_is_cfr(name, options, turns) -> None:
     """All hands and all moves: nothing is left to draw."""
