@@ -52,9 +52,8 @@ ALGORITHMS: Final[dict[str, MonteCarlo]] = {
     "MCCFR": mccfr_chance(weight="square", turns=AT_ONCE, fallback="random"),
     "external sampling": mccfr_external(weight="square", turns=AT_ONCE),
 }
-START: Final[dict[Any, str]] = {
-    ALGORITHMS[name]: RANDOM for name in ("CFR+", "CFR")
-}  # the others draw pure strategies themselves
+START: Final[dict[Any, str]] = {ALGORITHMS[name]: RANDOM for name in ("CFR+", "CFR")}
+"""Others draw pure strategies themselves."""
 REDRAWN: Final = ("PCFR",)  # their code redraws an action where nothing has been learnt
 LOOKERS: Final = ("CFR+", "CFR", "MCCFR")  # they count nodes that they look at without entering
 PAPER: Final = {  # average number of nodes touched per iteration
