@@ -16,7 +16,8 @@ from pathlib import Path
 from statistics import median
 
 import treeplex as tp
-from treeplex.algorithms.mccfr import MonteCarlo, mccfr_external, pure_mccfr
+from treeplex.algorithms.mccfr import MonteCarlo
+from treeplex.algorithms.samplers import mccfr_external, pure_mccfr
 from treeplex.compile.game import CompiledGame
 from treeplex.evaluation.exact import evaluate_strategies
 

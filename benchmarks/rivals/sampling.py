@@ -17,7 +17,8 @@ from typing import Any
 from run import DUELS, Worker, environment, machine, rotated, say, versions
 
 import treeplex as tp
-from treeplex.algorithms.mccfr import MonteCarlo, mccfr_external, pure_mccfr
+from treeplex.algorithms.mccfr import MonteCarlo
+from treeplex.algorithms.samplers import mccfr_external, pure_mccfr
 
 HERE = Path(__file__).resolve().parent
 GAMES = DUELS[:4]

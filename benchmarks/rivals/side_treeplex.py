@@ -9,8 +9,8 @@ from pathlib import Path
 
 import treeplex as tp
 from treeplex.algorithms.cfr import NEXT, cfr, cfr_plus
-from treeplex.algorithms.mccfr import mccfr_external, pure_mccfr
 from treeplex.algorithms.protocol import Execution
+from treeplex.algorithms.samplers import mccfr_external, pure_mccfr
 from treeplex.evaluation.exact import evaluate_strategies
 from treeplex.updates.turns import SIMULTANEOUS
 

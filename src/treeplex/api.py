@@ -84,6 +84,7 @@ def solve(
     iterations: int | None = None,
     nodes: int | None = None,
     seed: int = 0,
+    start: str = "uniform",
     iterate: str = "average",
     storage: str | None = None,
     threads: int = 0,
@@ -111,6 +112,7 @@ def solve(
         iterations: Stop after this many iterations, each of which updates every player once.
         nodes: Stop after this many nodes touched, which are histories entered by traversals.
         seed: Seed of algorithms that draw random numbers. Equal seeds give equal bits.
+        start: Strategies of the first iteration in the CFR family: ``"uniform"``, or ``"random"`` by the seed.
         iterate: Report the ``"average"`` strategies, the ``"current"`` ones, or the ``"best"`` of both so far.
         storage: Number format of regrets and averages: ``"float64"``, ``"float32"`` or ``"int16"``. Default: float64,
             for a hold'em spot float32.

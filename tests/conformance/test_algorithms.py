@@ -391,8 +391,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "cfr-br": {},
     "cfr-full": IN_TURN,  # walks take the turns of what they are named after; Brown & Sandholm 2015: at once
     "cfr+-full": IN_TURN,
-    "cfr-partial": IN_TURN,
-    "cfr+-partial": IN_TURN,
+    "cfr-partial": IN_TURN | {"least": 0.0},
+    "cfr+-partial": IN_TURN | {"least": 0.0},
     "cfr-rbp": IN_TURN | RBP | LASTING | {"stretch": 1.0},
     "cfr+-rbp": IN_TURN | RBP | LASTING | {"stretch": 1.0},
     "cfr-nested-rbp": IN_TURN | RBP | LASTING | {"threshold": 3.0},  # chosen by benchmarks/nested_pruning.py
@@ -405,14 +405,18 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "mccfr-outcome": DRAWN | {"epsilon": 0.6, "baseline": 0.5},  # Lanctot et al. 2009; Schmid et al. 2019
     "mccfr-average": DRAWN | {"epsilon": 0.05, "tau": 1000.0, "beta": 1e6},  # Gibson et al. 2012
     "mccfr-chance": DRAWN | {"fallback": "uniform"},  # Zinkevich et al. 2007
-    "pure-cfr": PURE,
-    "pure-mccfr": DRAWN | {"weight": "square", "average": "recent"},  # ours: benchmarks choose it
+    "mccfr-public": DRAWN,  # Johanson et al. 2012
+    "gibson-pure-cfr": DRAWN,  # Gibson 2014
+    "lazy-cfr": IN_TURN | {"threshold": 0.1, "regret": "plain"},  # the threshold is the authors' for larger games
+    "pure-cfr": PURE | {"predict": 0.0},
+    "pure-mccfr": DRAWN | {"weight": "square", "average": "recent", "predict": 0.0},  # ours: benchmarks choose it
     "warm-start": {  # Ju et al. 2023: 10 / T
         "warmup": 10_000,
         "elimination_threshold": 10.0,
         "mode": "safe",
         "sampler": "pure-mccfr",
         "streams": 1,
+        "switch": "fixed",
     },
     "hedge": IN_TURN
     | {
@@ -436,8 +440,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "omd-dt": {"c": 0.01, "weights": "kroer2015"},
     "mirror-prox-restarted": {"every": 32, "weights": "kroer2015"},
     "omd": {"weights": "kroer2015"},
-    "fp": {},
-    "xfp": {},
+    "fp": {"step": "harmonic"},
+    "xfp": {"step": "harmonic"},
 }
 
 

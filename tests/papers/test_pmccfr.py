@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from treeplex.algorithms.mccfr import pure_mccfr
+from treeplex.algorithms.samplers import pure_mccfr
 from treeplex.games.leduc_pots import leduc_pots
 from treeplex.papers import pmccfr_fig2, pmccfr_fig3, pmccfr_table1
 from treeplex.papers.registry import REPRODUCTIONS

@@ -16,6 +16,7 @@ import pytest
 import treeplex as tp
 from treeplex.compile import CompiledGame
 from treeplex.engines.sampling.arrays import BOTH, MATCH, MATCH_OR_PICK, PURE, LearnerTable, table
+from treeplex.engines.sampling.reference import drawn, public
 from treeplex.engines.sampling.reference import sampling as book
 from treeplex.engines.sampling.reference.random import Draws
 from treeplex.engines.sampling.tree import Chances, Sampling, sampling
@@ -207,6 +208,12 @@ def sampled(kind: str, player: int) -> Callable[[Sampling], Callable[[Tables, Sc
                     book.outcome(walk, player, 0.4, 0.0)
                 case "pure":
                     book.pure(walk, player)
+                case "drawn":
+                    drawn.drawn(walk, player)
+                case "public":
+                    odds, counts = public.start(walk)
+                    public.public(walk, player, odds, counts, [1.0] * counts[1 - player])
+                    book.settle(walk, player, MATCH)
                 case "chance":
                     book.joint(walk, player, MATCH, True)
                     book.settle(walk, player, MATCH)
@@ -224,7 +231,10 @@ def case(request) -> tuple[Any, CompiledGame, Sampling]:
 
 
 @pytest.mark.parametrize("player", [0, 1])
-@pytest.mark.parametrize("kind", ["external", "average", "outcome", "outcome without baselines", "pure", "chance"])
+@pytest.mark.parametrize(
+    "kind",
+    ["external", "average", "outcome", "outcome without baselines", "pure", "chance", "drawn", "public"],
+)
 def test_expected_gains_are_counterfactual_regrets(kind, player, case) -> None:
     rules, game, form = case
     rule, told = PURE if kind == "pure" else MATCH, False
@@ -303,3 +313,30 @@ def test_baselines_make_outcome_sampling_vary_less(case) -> None:
         return squares
 
     assert spread(0.5) < spread(0.0)
+
+
+@pytest.mark.parametrize("player", [0, 1])
+@pytest.mark.parametrize("name", ["leduc_ext(2,1,1)", "leduc_ext(3,1,1)"])
+def test_public_draws_leave_every_hand_its_counterfactual_regret(name, player) -> None:
+    """Hands make public cards likelier or not: the card is drawn as all deals make it, and each deal is weighed."""
+    rules, game = make(name), tp.load(name)
+    form = sampling(game)
+    tables = stirred(form, np.random.default_rng(player), pick=False)
+    truth = Truth(rules, game, played(game, form, tables, MATCH))
+    change = expectation(form, tables, sampled("public", player)(form))
+    assert truth.gains(player).any()
+    np.testing.assert_allclose(change["regret"][player], 2.0 * truth.gains(player), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(change["average"][1 - player], 2.0 * truth.average(1 - player), rtol=0, atol=1e-12)
+
+
+def test_a_public_walk_visits_every_hand() -> None:
+    """One walk teaches all hands that the cards drawn allow, where an external one teaches one."""
+    form = sampling(tp.load("leduc_ext(3,1,1)"))
+    changed = []
+    for kind in ("external", "public"):
+        tables = stirred(form, np.random.default_rng(0), pick=False)
+        after = book.copied(tables)
+        sampled(kind, 0)(form)(after, Script([]))
+        changed.append(len({start for start, width in infosets(form, 0)
+                            if (after[0].regret != tables[0].regret)[start : start + width].any()}))  # fmt: skip
+    assert changed[1] >= 2 * changed[0]

@@ -38,6 +38,8 @@ def test_all_samplers_are_here() -> None:
         "mccfr-outcome",
         "mccfr-average",
         "mccfr-chance",
+        "mccfr-public",
+        "gibson-pure-cfr",
         "pure-cfr",
         "pure-mccfr",
     }

@@ -12,13 +12,24 @@ import pytest
 import treeplex as tp
 from treeplex.algorithms.mccfr import MonteCarlo, SamplingState, SamplingStream
 from treeplex.algorithms.registry import build
-from treeplex.algorithms.traversals import AverageStrategy, Chance, External, Outcome, PureExternal, Reached
-from treeplex.engines.sampling.arrays import BOTH, MATCH_OR_PICK, PURE
+from treeplex.algorithms.traversals import (
+    AverageStrategy,
+    Chance,
+    Drawn,
+    External,
+    Outcome,
+    Public,
+    PureExternal,
+    Reached,
+)
+from treeplex.engines.sampling.arrays import BOTH, MATCH, MATCH_OR_PICK, PURE
 from treeplex.engines.sampling.cpu.random import draw_move, uniform
-from treeplex.engines.sampling.reference import random
+from treeplex.engines.sampling.reference import drawn, public, random
 from treeplex.engines.sampling.reference import sampling as book
+from treeplex.engines.sampling.reference.discount import Discount
 from treeplex.engines.sampling.tree import nodes_per_walk, sampling
 from treeplex.engines.sequence.rules import payoff_range
+from treeplex.updates.lazy_discounts import logarithms
 from treeplex.updates.rule import Rule
 from treeplex.updates.turns import SIMULTANEOUS
 
@@ -26,26 +37,31 @@ SEED = 11
 POWERS = [2**k for k in range(12)]
 GAMES = ["kuhn", "leduc", "leduc(suits=true)", "random_tree(seed=3,depth=5)", "goofspiel(cards=3)"]
 
+ALL = ["mccfr-external", "mccfr-outcome", "mccfr-average", "mccfr-chance", "mccfr-public", "gibson-pure-cfr"]
+ALL += ["pure-cfr", "pure-mccfr"]
 VARIANTS = [
     f"{name}({options})"
-    for name in ("mccfr-external", "mccfr-outcome", "mccfr-average", "mccfr-chance", "pure-cfr", "pure-mccfr")
+    for name in ALL
     for options in (
         "",
         "turns=simultaneous",
         "regret=plus,weight=square",
         "turns=simultaneous,regret=plus,weight=linear",
     )
-] + [
-    f"{name}(weight=uniform,average=square{turns})"
-    for name in ("mccfr-external", "mccfr-outcome", "mccfr-average", "mccfr-chance", "pure-cfr", "pure-mccfr")
-    for turns in ("", ",turns=simultaneous")
-]
+] + [f"{name}(weight=uniform,average=square{turns})" for name in ALL for turns in ("", ",turns=simultaneous")]
 CORRELATED = [
     f"{name}(chance=correlated{options})"
-    for name in ("mccfr-external", "mccfr-outcome", "mccfr-average", "mccfr-chance", "pure-mccfr")
+    for name in ALL
+    if name != "pure-cfr"
     for options in ("", ",turns=simultaneous,regret=plus")
 ]
 VARIANTS += CORRELATED
+VARIANTS += [f"{name}(regret=discounted{turns})" for name in ALL for turns in ("", ",turns=simultaneous")]
+VARIANTS += [
+    f"{name}(predict=0.5{options})"
+    for name in ("pure-cfr", "pure-mccfr")
+    for options in ("", ",turns=simultaneous", ",regret=plus,weight=linear")
+]
 VARIANTS += ["mccfr-external(average=recent)", "pure-mccfr(weight=log,average=same)"]
 VARIANTS += ["mccfr-external(fallback=random)", "mccfr-external(fallback=random,turns=simultaneous,regret=plus)"]
 VARIANTS += ["mccfr-outcome(baseline=0)", "mccfr-average(epsilon=0.3,tau=1,beta=2)", "mccfr-chance(fallback=random)"]
@@ -56,6 +72,8 @@ def iterates(algorithm: MonteCarlo, game: Any, seed: int, stream: int = 0) -> It
     form = sampling(game, correlated=algorithm.correlated)
     learnt = algorithm._initial(form, seed, stream)  # the arrays, before anything is drawn
     functions = None
+    if algorithm.discounts is not None:
+        learnt = learnt._replace(memory=tuple(np.zeros(2 * size) for size in form.sequences))
     if algorithm.rule is not None:
         learnt = algorithm._with_memory(game, form, learnt, algorithm.rule)
         functions = tuple(function(algorithm.rule, game, form, learnt, player) for player in (0, 1))
@@ -68,12 +86,19 @@ def iterates(algorithm: MonteCarlo, game: Any, seed: int, stream: int = 0) -> It
         held = form.tree.hands.max(axis=1) + 1
         book.scatter(form.tree, tables, (int(held[0]), int(held[1])), draws)
     nodes = np.zeros(2, dtype=np.int64)
+    discounts = (Discount(), Discount()) if algorithm.discounts else None
     for t in count(1.0):
+        if discounts:
+            for own in discounts:
+                own.now = tuple(logarithms(algorithm.discounts, int(t) - 1, 1)[0].tolist())
         schedules = (algorithm.weight, algorithm.average_weight or algorithm.weight)
         weights = [schedule(np.array([t])).item() for schedule in schedules]
         for own in functions or ():
             own.iteration = int(t)
-        one(algorithm, form, tables, weights, draws, nodes, functions)
+        one(algorithm, form, tables, weights, draws, nodes, functions, discounts)
+        for own, memory in zip(discounts or (), learnt.memory, strict=False):
+            for start, last in own.last.items():
+                memory[start], memory[len(memory) // 2 + start] = last
         if algorithm.recent and t in POWERS:
             for marks, table in zip(learnt.marks, tables, strict=True):
                 marks[:] = [table.average.copy(), marks[0].copy()]
@@ -98,18 +123,26 @@ def function(rule: Rule, game: Any, form: Any, learnt: SamplingStream, player: i
 
 
 def one(
-    algorithm: MonteCarlo, form: Any, tables: Any, weights: Any, draws: random.Draws, nodes: Any, functions: Any = None
+    algorithm: MonteCarlo,
+    form: Any,
+    tables: Any,
+    weights: Any,
+    draws: random.Draws,
+    nodes: Any,
+    functions: Any = None,
+    discounts: Any = None,
 ) -> None:
     at_once, tree = algorithm.turns == SIMULTANEOUS, form.tree
-    sampler, late = algorithm.sampler, []
+    sampler, late, waiting = algorithm.sampler, [], {}
     joint = isinstance(sampler, Chance | Reached) or (isinstance(sampler, PureExternal) and at_once)
     for who in (BOTH,) if joint and at_once else (0, 1):
         full = isinstance(sampler, Reached)
-        nodes[0] += form.pre_deal_nodes if full else form.pre_deal_path
-        regrets: dict[Any, list[float]] = {}
+        nodes[0] += form.pre_deal_nodes if full or sampler == Public() else form.pre_deal_path
+        regrets: dict[Any, list[float]] = waiting if sampler == Public() and at_once else {}
         for deal in range(tree.hands.shape[1]) if full else (book.deal(tree, draws),):
             walk = book.SampleWalk(tree, deal, tables, weights[0], algorithm.plus, draws, regrets=regrets)
-            walk.average_weight, walk.functions = weights[1], functions
+            walk.average_weight, walk.functions, walk.discounts = weights[1], functions, discounts
+            walk.predict = getattr(sampler, "predict", 0.0)
             walk.later = late if at_once else None
             match sampler:
                 case External(rule):
@@ -120,11 +153,19 @@ def one(
                     book.outcome(walk, who, epsilon, rate)
                 case PureExternal() if not joint:
                     book.pure(walk, who)
+                case Drawn():
+                    drawn.drawn(walk, who)
+                case Public():
+                    odds, counts = public.start(walk)
+                    public.public(walk, who, odds, counts, [1.0] * counts[1 - who])
                 case _:
                     rule = PURE if isinstance(sampler, PureExternal) else sampler.rule
                     chance = float(tree.chances.probability[deal]) if full else 1.0
                     book.joint(walk, who, rule, not full, chance=chance)
             nodes += (walk.nodes, walk.skipped)
+        if sampler == Public() and (who == 1 or not at_once):
+            for player in (0, 1) if at_once else (who,):
+                book.settle(walk, player, MATCH)
         if joint:
             for player in (0, 1) if who == BOTH else (who,):
                 book.settle(walk, player, PURE if isinstance(sampler, PureExternal) else sampler.rule)

@@ -141,3 +141,33 @@ def test_where_nothing_is_learnt_the_sampler_plays() -> None:
         spread = np.repeat(unpaid == 1, treeplex.actions)
         assert 0 < spread.sum() < len(spread)
         np.testing.assert_array_equal(now[1:][spread], before[1:][spread])
+
+
+@pytest.mark.parametrize("better", [3, 20])
+def test_the_sampler_ends_once_a_doubling_takes_out_less_than_a_tenth(better) -> None:
+    """The looks written out: 10 / T of the average after 1000, 2000, 4000, ... iterations T, and at most 20,000."""
+    game = tp.load(f"gaussian_matrix(size=40,better={better},seed=1)")
+    algorithm = warm_start(warmup=20_000, switch="settled")
+    sampler = algorithm.sampler
+    sampled, left, expected = sampler.start(game), 82, 0  # forty actions and the empty sequence, twice
+    for look in (1000, 2000, 4000, 8000, 16_000, 20_000):
+        sampled = sampler.advance(game, sampled, look - sampled.iteration)
+        strategies = sampler.report(game, sampled, "average").arrays
+        now = 2 + sum(
+            int(((strategy[1:] >= 10.0 / look) | (strategy[1:] == strategy[1:].max())).sum()) for strategy in strategies
+        )
+        expected = look
+        if now >= 0.9 * left:
+            break
+        left = now
+    state = algorithm.advance(game, algorithm.start(game), 25_000)
+    assert state.sampler.iteration == expected < 20_000
+    assert sum(int(mask.sum()) for mask in state.kept) >= now
+    in_parts = algorithm.start(game)
+    for count in (700, 300, 1, 3999, 20_000):
+        saved = algorithm.save(algorithm.advance(game, in_parts, count))
+        in_parts = algorithm.restore(game, saved, 0)
+    for left_out, whole in zip(
+        algorithm.report(game, in_parts, "average").arrays, algorithm.report(game, state, "average").arrays, strict=True
+    ):
+        np.testing.assert_array_equal(left_out, whole)

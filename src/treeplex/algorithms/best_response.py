@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
+import numpy as np
+
+from treeplex.algorithms.options import named
 from treeplex.algorithms.protocol import Stop, never
 from treeplex.algorithms.tabular import Strategies, Tabular
 from treeplex.arrays import Floats
@@ -23,6 +26,13 @@ from treeplex.updates import Minimizer, RegretMatching
 from treeplex.updates.schedules import Schedule, uniform
 from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
 
+STEPS: Final[dict[str, Schedule]] = {
+    "harmonic": lambda t: 1.0 / (t + 1.0),
+    "linear": lambda t: 2.0 / (t + 2.0),
+    "log": lambda t: 1.0 / np.log(t + np.e),
+}
+"""Step sizes: each sums to infinity and falls to zero."""
+
 
 class BestResponseState(NamedTuple):
     """Both players' average strategies as realization plans."""
@@ -33,13 +43,14 @@ class BestResponseState(NamedTuple):
 
 @dataclass(frozen=True)
 class FictitiousPlay(Tabular[BestResponseState]):
-    """x^{t+1} = x^t + (BR(y^t) - x^t) / (t + 1), starting from uniform strategies.
+    """x^{t+1} = x^t + alpha_t (BR(y^t) - x^t), starting from uniform strategies; alpha_t = 1 / (t + 1) by default.
 
     Mixing realization plans is mixing whole strategies (Kuhn), so this is Brown's fictitious play of the normal
     form, and extensive-form fictitious play with the same weights is the same sequence of strategies.
     """
 
     turns: int
+    step: Schedule  # the step size of every iteration
 
     def start(self, game: CompiledGame, seed: int = 0) -> BestResponseState:
         """As ``Algorithm``: uniform strategies."""
@@ -50,7 +61,7 @@ class FictitiousPlay(Tabular[BestResponseState]):
     ) -> BestResponseState:
         """As ``Algorithm``."""
         first, second = (Responder(*pair) for pair in zip(state.averages, scratch(game), strict=True))
-        step_sizes = steps(state.iteration, iterations, lambda t: 1.0 / (t + 1.0))
+        step_sizes = steps(state.iteration, iterations, self.step)
         iterate_in(game, (first, second), (None, None), step_sizes, self.turns)
         return BestResponseState(state.averages, state.iteration + iterations)
 
@@ -108,14 +119,21 @@ def iterate_in(game: CompiledGame, learners: tuple[Any, Any], rules: tuple[Any, 
     iterate(sequence_form(game), learners, rules, steps, turns, None)
 
 
-def fp() -> FictitiousPlay:
-    """Fictitious play (Brown 1951), alternating: player 1 answers player 0's new average."""
-    return FictitiousPlay(ALTERNATING)
+def fp(step: str = "harmonic") -> FictitiousPlay:
+    """Fictitious play (Brown 1951), alternating: player 1 answers player 0's new average.
+
+    ``step``: the step sizes of generalised weakened fictitious play (Leslie & Collins 2006), where the uniform strategy
+    counts as the first answer. "harmonic" is 1 / (t + 1), "linear" 2 / (t + 2) and "log" 1 / log(t + e).
+    """
+    return FictitiousPlay(ALTERNATING, named("step", step, STEPS))
 
 
-def xfp() -> FictitiousPlay:
-    """Extensive-form fictitious play (Heinrich, Lanctot & Silver 2015), simultaneous: both answer old averages."""
-    return FictitiousPlay(SIMULTANEOUS)
+def xfp(step: str = "harmonic") -> FictitiousPlay:
+    """Extensive-form fictitious play (Heinrich, Lanctot & Silver 2015), simultaneous: both answer old averages.
+
+    ``step``: as in ``fp``.
+    """
+    return FictitiousPlay(SIMULTANEOUS, named("step", step, STEPS))
 
 
 def cfr_br() -> BestResponseCFR:

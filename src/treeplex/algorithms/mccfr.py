@@ -16,15 +16,16 @@ from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from treeplex.algorithms.options import RECENT, averaging, counted, named, number, separate, turn_order
 from treeplex.algorithms.protocol import Array, Cost, Execution, Stop, StrategyReport, never, plain_execution
 from treeplex.algorithms.tabular import OVERHEAD, Strategies, Tabular, sweep
 from treeplex.algorithms.traversals import (
     EFFORT,
     AverageStrategy,
     Chance,
+    Drawn,
     External,
     Outcome,
+    Public,
     PureExternal,
     Reached,
     Sampler,
@@ -39,14 +40,18 @@ from treeplex.engines.sampling.arrays import (
     LearnerTable,
     RegretLog,
     SamplerArrays,
+    discount_log,
     frames,
     function_log,
+    hand_frames,
     log,
     table,
 )
+from treeplex.engines.sampling.cpu.drawn import drawn_iterations
 from treeplex.engines.sampling.cpu.external import external_iterations
 from treeplex.engines.sampling.cpu.joint import joint_iterations
 from treeplex.engines.sampling.cpu.outcome import outcome_iterations
+from treeplex.engines.sampling.cpu.public import public_iterations
 from treeplex.engines.sampling.cpu.pure import pure_iterations, scatter
 from treeplex.engines.sampling.cpu.random import Counter
 from treeplex.engines.sampling.reference.random import counter
@@ -54,15 +59,13 @@ from treeplex.engines.sampling.tree import Longs, Sampling, last_moves, nodes_pe
 from treeplex.engines.sequence.learners import normalised
 from treeplex.engines.sequence.rules import check_calls, check_strategies, initial_memory, payoff_range, rule_calls
 from treeplex.errors import ParameterError, quoted
+from treeplex.updates.discounted import Discounted
+from treeplex.updates.lazy_discounts import logarithms
 from treeplex.updates.rule import Rule
 from treeplex.updates.schedules import Schedule
 from treeplex.updates.turns import SIMULTANEOUS
 
-MOST_STREAMS: Final = 256
 EVERY_MOVE: Final = (1.0, 0.0, 0.0)  # average-strategy sampling that tries all moves: external sampling
-FALLBACKS: Final = {"uniform": MATCH, "random": MATCH_OR_PICK}
-REGRETS: Final = {"plain": False, "plus": True}
-CHANCES: Final = {"independent": False, "correlated": True}
 
 
 class SamplingStream(NamedTuple):
@@ -72,7 +75,7 @@ class SamplingStream(NamedTuple):
     counter: Counter
     nodes: Longs  # [2] entered; visited but not entered
     marks: tuple[Floats, Floats]  # [2, S] averages at the last powers of two, m and m / 2; [2, 1] if none are needed
-    memory: tuple[Floats, ...] = ()  # [rows * S] of both players, for a rule that is a function
+    memory: tuple[Floats, ...] = ()  # [rows * S] of both players, for a rule that is a function, or for discounts
 
 
 class SamplingState(NamedTuple):
@@ -102,6 +105,7 @@ class MonteCarlo(Tabular[SamplingState]):
     average_weight: Schedule | None = None  # weight of averages, if it differs from that of regrets
     recent: bool = False  # report the average since the last power of two in the first half of the run
     correlated: bool = False  # a node's chance draws are evenly spread: ``engines.sampling.cpu.random``
+    discounts: Discounted | None = None  # discounts of regrets after every iteration
     rule: Rule | None = None  # a function in place of regret matching
     name: str = ""  # name without an entry in the registry
 
@@ -115,7 +119,7 @@ class MonteCarlo(Tabular[SamplingState]):
         form, effort = sample_tree(game), EFFORT[type(self.sampler)]
         _, own, opponent, chance = effort
         nodes = sum(nodes_per_walk(form.tree, (*turn, chance)) for turn in ((own, opponent), (opponent, own)))
-        deals = form.tree.hands.shape[1] if isinstance(self.sampler, Reached) else 1
+        deals = form.tree.hands.shape[1] if isinstance(self.sampler, Reached | Public) else 1
         return Cost(effort.numbers * nodes * deals, OVERHEAD + sweep(game) + float(self.streams * sum(form.sequences)))
 
     def start(self, game: CompiledGame, seed: int = 0) -> SamplingState:
@@ -125,6 +129,9 @@ class MonteCarlo(Tabular[SamplingState]):
         if self.rule is not None:
             try_own(self.rule, game)
             streams = [self._with_memory(game, form, stream, self.rule) for stream in streams]
+        elif self.discounts is not None:
+            first, second = form.sequences
+            streams = [stream._replace(memory=(np.zeros(2 * first), np.zeros(2 * second))) for stream in streams]
         return SamplingState(tuple(streams), 0)
 
     def restore(self, game: CompiledGame, tensors: Mapping[str, Array], seed: int = 0) -> SamplingState:
@@ -192,13 +199,13 @@ class MonteCarlo(Tabular[SamplingState]):
 
     def with_rule(self, rule: Rule, name: str) -> MonteCarlo:
         """Return the sampler with a rule that is a function, which learns from sampled values times their weights."""
-        if self._pure:
+        if self.pure:
             raise ParameterError(
                 f"The 'rule' parameter is not for pure-cfr and pure-mccfr, which have a rule of their own, got"
                 f" {quoted(name)}."
             )
-        if self.plus or self.sampler in (Chance(MATCH_OR_PICK), External(MATCH_OR_PICK)):
-            options = "regret=plus and fallback=random"
+        if self.plus or self.discounts or self.sampler in (Chance(MATCH_OR_PICK), External(MATCH_OR_PICK)):
+            options = "regret=plus, regret=discounted and fallback=random"
             raise ParameterError(f"Leave out {options}, which belong to regret matching, got {quoted(name)}.")
         return replace(self, rule=rule, name=name)
 
@@ -217,11 +224,14 @@ class MonteCarlo(Tabular[SamplingState]):
         return sample_tree(game, self.correlated)
 
     @property
-    def _pure(self) -> bool:
-        return isinstance(self.sampler, PureExternal) or self.sampler == Reached(PURE)
+    def pure(self) -> bool:
+        """Whether it plays pure strategies."""
+        return isinstance(self.sampler, PureExternal) or (
+            isinstance(self.sampler, Reached) and self.sampler.rule == PURE
+        )
 
     def _initial(self, form: Sampling, seed: int, stream: int) -> SamplingStream:
-        pick = self._pure or self.sampler in (Chance(MATCH_OR_PICK), External(MATCH_OR_PICK))
+        pick = self.pure or self.sampler in (Chance(MATCH_OR_PICK), External(MATCH_OR_PICK))
         baseline = isinstance(self.sampler, Outcome) and self.sampler.rate > 0.0
         first, second = (table(size, pick=pick, baseline=baseline) for size in form.sequences)
         random = counter(seed, stream, len(form.tree.chances.probability) if self.correlated else 0)
@@ -235,10 +245,7 @@ class MonteCarlo(Tabular[SamplingState]):
         """Run iterations on one stream, which is modified in place; ``weights``: of regrets, of averages."""
         form, rule = self._form(game), self.rule
         if rule is None:
-            joint = isinstance(self.sampler, Chance | Reached)
-            first, second = form.sequences if self.turns == SIMULTANEOUS or joint else (1, 1)
-            waits = not isinstance(self.sampler, PureExternal)
-            self._sample(form, stream, weights, (log(first, regrets=waits), log(second, regrets=waits)))
+            self._sample(form, stream, weights, self._logs(form, stream, done, len(weights[0])))
             return
         entry, calls = rule.entry, rule_calls(game, rule)
         first, second = (function_log(*part, done) for part in zip(form.sequences, calls, stream.memory, strict=True))
@@ -246,11 +253,22 @@ class MonteCarlo(Tabular[SamplingState]):
         del entry  # it had to stay alive while its address was in use
         check_calls(rule, calls, done, done + len(weights[0]))
 
+    def _logs(self, form: Sampling, stream: SamplingStream, done: int, count: int) -> tuple[RegretLog, RegretLog]:
+        """Return empty logs for ``count`` iterations after the first ``done``."""
+        joint = isinstance(self.sampler, Chance | Reached | Public)
+        first, second = form.sequences if self.turns == SIMULTANEOUS or joint else (1, 1)
+        waits = self.sampler != PureExternal()
+        if self.discounts is None:
+            return log(first, regrets=waits), log(second, regrets=waits)
+        sums = logarithms(self.discounts, done, count)
+        one, two = stream.memory
+        return discount_log(first, waits, one, sums), discount_log(second, waits, two, sums)
+
     def _sample(
         self, form: Sampling, stream: SamplingStream, weights: tuple[Floats, Floats], logs: tuple[RegretLog, RegretLog]
     ) -> None:
         tables, random, nodes, _, _ = stream
-        every = isinstance(self.sampler, Reached)
+        every = isinstance(self.sampler, Reached | Public)
         pre_deal = form.pre_deal_nodes if every else form.pre_deal_path
         batch = SamplerArrays(
             form.tree, pre_deal, tables, *weights, self.plus, self.turns, logs, frames(form), random, nodes
@@ -262,165 +280,32 @@ class MonteCarlo(Tabular[SamplingState]):
                 external_iterations((epsilon, tau, beta, MATCH), batch)
             case Outcome(epsilon, rate):
                 outcome_iterations((epsilon, rate), batch)
-            case PureExternal():
-                pure_iterations((), batch)
-            case Chance(rule) | Reached(rule):
-                joint_iterations(rule, not every, batch)
+            case PureExternal(predict):
+                pure_iterations((predict,), batch)
+            case Drawn():
+                drawn_iterations((), batch)
+            case Public():
+                public_iterations(hand_frames(form), batch)
+            case Chance(rule):
+                joint_iterations(rule, True, 0.0, batch)
+            case Reached(rule, predict):
+                joint_iterations(rule, False, predict, batch)
 
     def _weights(self, game: CompiledGame, form: Sampling, player: int, learnt: LearnerTable) -> Floats:
         """[S] weights of the next strategy: positive regret, or one for the picked action."""
         treeplex, index = game.treeplexes[player], form.sequence_index[player]
         first = treeplex.first
         positive = np.maximum(learnt.regret, 0.0)[index]
-        if len(learnt.pick) == 1 and not self._pure:
+        if len(learnt.pick) == 1 and not self.pure:
             return positive
         picked = np.zeros(treeplex.sequences)
         picked[first[:-1] + learnt.pick[index[first[:-1]]]] = 1.0
-        if self._pure or not treeplex.infosets:
+        if self.pure or not treeplex.infosets:
             return picked
         fallback = np.add.reduceat(positive, first[:-1]) <= 0.0
         return np.where(np.concatenate(([True], np.repeat(fallback, treeplex.actions))), picked, positive)
 
 
-def mccfr_external(
-    weight: str = "uniform",
-    turns: str = "alternating",
-    regret: str = "plain",
-    streams: int = 1,
-    average: str = "same",
-    fallback: str = "uniform",
-    chance: str = "independent",
-) -> MonteCarlo:
-    """External sampling (Lanctot et al. 2009); ``regret="plus"`` is regret matching+, as in CFR+.
-
-    ``weight``: of iterations in regrets, and in the averages unless ``average`` names another weight. The average
-    "recent" is the plain average since the last power of two in the first half of the run, at infosets visited since.
-    ``fallback``: the strategy where no regret is positive; "random", a random pure strategy, is what Ju et al. use.
-    ``chance``: "correlated" draws are evenly spread at every chance node, u_k = frac(phi + k (sqrt(5) - 1) / 2) through
-    its distribution, with a random phi (arXiv:2607.27035).
-    """
-    return _assembly(External(named("fallback", fallback, FALLBACKS)), weight, average, turns, regret, streams, chance)
-
-
-def mccfr_outcome(
-    epsilon: float = 0.6,
-    baseline: float = 0.5,
-    weight: str = "uniform",
-    turns: str = "alternating",
-    regret: str = "plain",
-    streams: int = 1,
-    average: str = "same",
-    chance: str = "independent",
-) -> MonteCarlo:
-    """Outcome sampling (Lanctot et al. 2009) with learned baselines (Schmid et al. 2019); ``baseline=0``: without.
-
-    Differs from the papers in: averages are updated at the opponent's nodes. Their weight is one over the exploring
-    player's part of the path's probability. It stays unbiased where the opponent plays some actions with probability
-    zero. ``chance``: as in ``mccfr_external``.
-    """
-    sampler = Outcome(number("epsilon", epsilon, 1e-6, 1.0), number("baseline", baseline, 0.0, 1.0))
-    return _assembly(sampler, weight, average, turns, regret, streams, chance)
-
-
-def mccfr_average(
-    epsilon: float = 0.05,
-    tau: float = 1000.0,
-    beta: float = 1e6,
-    weight: str = "uniform",
-    turns: str = "alternating",
-    regret: str = "plain",
-    streams: int = 1,
-    average: str = "same",
-    chance: str = "independent",
-) -> MonteCarlo:
-    """Average-strategy sampling (Gibson et al. 2012), the paper's parameters. ``chance``: as in ``mccfr_external``."""
-    sampler = AverageStrategy(
-        number("epsilon", epsilon, 1e-6, 1.0), number("tau", tau, 0.0, 1e12), number("beta", beta, 1e-6, 1e12)
-    )
-    return _assembly(sampler, weight, average, turns, regret, streams, chance)
-
-
-def mccfr_chance(
-    weight: str = "uniform",
-    turns: str = "alternating",
-    regret: str = "plain",
-    fallback: str = "uniform",
-    streams: int = 1,
-    average: str = "same",
-    chance: str = "independent",
-) -> MonteCarlo:
-    """Chance sampling (Zinkevich et al. 2007). ``fallback``, ``chance``: as in ``mccfr_external``."""
-    return _assembly(Chance(named("fallback", fallback, FALLBACKS)), weight, average, turns, regret, streams, chance)
-
-
-def pure_cfr(
-    weight: str = "log", turns: str = "alternating", regret: str = "plain", streams: int = 1, average: str = "same"
-) -> MonteCarlo:
-    """Pure CFR (Ju et al. 2023, equations (20) and (21)): the best action by sums of values instead of regrets.
-
-    Differs from the paper in: players take turns unless ``turns="simultaneous"``. Values are weighted like the
-    averages, which with ``weight="uniform"`` is equation (20).
-    """
-    return _assembly(Reached(PURE), weight, average, turns, regret, streams)
-
-
-def pure_mccfr(
-    weight: str = "square",
-    turns: str = "alternating",
-    regret: str = "plain",
-    streams: int = 1,
-    average: str = "recent",
-    chance: str = "independent",
-) -> MonteCarlo:
-    """Pure MCCFR (Ju et al. 2023): external sampling with pure strategies.
-
-    Differs from the paper as ``pure_cfr``, and in the defaults of ``weight`` and ``average``: the paper's are "log" and
-    "same", with which the beginning stays in values and average for long (``benchmarks/pure_weights.py``). With
-    ``turns="simultaneous"`` both players learn from one walk. ``chance``: as in ``mccfr_external``.
-    """
-    return _assembly(PureExternal(), weight, average, turns, regret, streams, chance)
-
-
-def _assembly(
-    sampler: Sampler,
-    weight: str,
-    average: str,
-    turns: str,
-    regret: str,
-    streams: int,
-    chance: str = "independent",
-) -> MonteCarlo:
-    return MonteCarlo(
-        sampler,
-        averaging(weight),
-        turn_order(turns),
-        named("regret", regret, REGRETS),
-        counted("streams", streams, MOST_STREAMS),
-        average_weight=separate(average),
-        recent=average == RECENT,
-        correlated=named("chance", chance, CHANCES),
-    )
-
-
 def _sum(arrays: list[Floats]) -> Floats:
     """Return the sum of arrays of one shape, in order; a single array is returned itself."""
     return sum(arrays[1:], arrays[0])
-
-
-LANCTOT: Final = "Lanctot et al. 2009"
-JU: Final = "Ju et al. 2023, Pure MCCFR"
-
-ROWS: Final = (
-    ("mccfr-external", mccfr_external, "Monte Carlo CFR, external sampling", LANCTOT),
-    (
-        "mccfr-outcome",
-        mccfr_outcome,
-        "Monte Carlo CFR, outcome sampling with baselines",
-        f"{LANCTOT}; Schmid et al. 2019",
-    ),
-    ("mccfr-average", mccfr_average, "Monte Carlo CFR, average-strategy sampling", "Gibson et al. 2012"),
-    ("mccfr-chance", mccfr_chance, "Monte Carlo CFR, chance sampling", "Zinkevich et al. 2007"),
-    ("pure-cfr", pure_cfr, "CFR with pure strategies", JU),
-    ("pure-mccfr", pure_mccfr, "Monte Carlo CFR with pure strategies", JU),
-)
-"""Name, builder, summary and source of each algorithm in this module, for the registry."""

@@ -14,6 +14,8 @@ from treeplex.updates.turns import ALTERNATING, SIMULTANEOUS
 HORIZON: Final = 1000  # iterations of a run that begins without a limit on them
 LATEST: Final = 1_000_000_000
 RECENT: Final = "recent"  # a plain average that omits the beginning of the run
+UNIFORM, RANDOM = "uniform", "random"
+STARTS: Final = {UNIFORM: UNIFORM, RANDOM: RANDOM}  # strategies of the first iteration
 TURNS: Final = {"alternating": ALTERNATING, "simultaneous": SIMULTANEOUS}
 
 

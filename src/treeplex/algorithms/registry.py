@@ -19,9 +19,9 @@ from treeplex.algorithms.cfr import CFR
 from treeplex.algorithms.cfr import ROWS as FULL_WIDTH
 from treeplex.algorithms.excessive_gap import egt, egt_dt
 from treeplex.algorithms.hedge import hedge
+from treeplex.algorithms.lazy import lazy_cfr
 from treeplex.algorithms.linear_program import lp
-from treeplex.algorithms.mccfr import JU, MonteCarlo
-from treeplex.algorithms.mccfr import ROWS as SAMPLERS
+from treeplex.algorithms.mccfr import MonteCarlo
 from treeplex.algorithms.mirror import mirror_prox, mirror_prox_dt, omd, omd_dt
 from treeplex.algorithms.options import HORIZON, LATEST
 from treeplex.algorithms.protocol import Algorithm
@@ -31,6 +31,8 @@ from treeplex.algorithms.restarted import (
     mirror_prox_restarted,
     pcfr_plus_restarted,
 )
+from treeplex.algorithms.samplers import JU
+from treeplex.algorithms.samplers import ROWS as SAMPLERS
 from treeplex.algorithms.thresholds import pcfr_plus_dt, rm_plus_dt
 from treeplex.algorithms.walk import WalkCFR
 from treeplex.algorithms.warm_start import warm_start
@@ -109,6 +111,7 @@ _ROWS: Final[tuple[tuple[str, Callable[..., Algorithm[Any, Any]], str, str], ...
         "CFR+, best response in zero-reach sequences",
         f"{RBP}, section 3",
     ),
+    ("lazy-cfr", lazy_cfr, "CFR whose infosets wait for reach before they update", "Zhou et al. 2020, Lazy-CFR"),
     *SAMPLERS,
     ("warm-start", warm_start, "CFR+ on the actions that pure MCCFR plays", JU),
     ("hedge", hedge, "CFR with Hedge", f"{DT}, equation 8"),

@@ -30,13 +30,14 @@ class Traversal:
     length: Length = "bound"  # length of a pruning: while (9) holds, or m of Theorem 1
     longest: int = 0  # most iterations of a pruning; 0: no limit
     stretch: float = 1.0  # factor of the regret in (9), and so roughly of the length of a pruning
+    least: float = 0.0  # a smaller counterfactual reach counts as none
     nested: bool = False  # a pruning starts without visiting the subtree, and prunings inside it continue
 
     @property
     def pruning(self) -> Pruning:
         """Pruning parameters for the kernels."""
         longest, fixed = float(self.longest), self.length == "guaranteed"
-        return Pruning(self.partial, self.respond, self.threshold, longest, fixed, self.stretch)
+        return Pruning(self.partial, self.respond, self.threshold, longest, fixed, self.stretch, self.least)
 
 
 def full() -> Traversal:
@@ -44,9 +45,12 @@ def full() -> Traversal:
     return Traversal(partial=False)
 
 
-def partial() -> Traversal:
-    """Skip subtrees that the opponent does not reach; results stay the same (Brown & Sandholm 2015, section 1)."""
-    return Traversal()
+def partial(least: float = 0.0) -> Traversal:
+    """Skip subtrees that the opponent does not reach; results stay the same (Brown & Sandholm 2015, section 1).
+
+    ``least``: a smaller counterfactual reach counts as none, which changes results. Ju et al. (2023) take 1e-20.
+    """
+    return Traversal(least=least)
 
 
 def zero_reach_response(spread: Spread = "payoff") -> Traversal:
@@ -128,20 +132,40 @@ class Chance:
 
 @dataclass(frozen=True)
 class PureExternal:
-    """As ``External`` with pure strategies: the opponent's move is known and need not be sampled."""
+    """As ``External`` with pure strategies: the opponent's move is known and need not be sampled.
+
+    ``predict``: fraction of the last values that an infoset expects to be added once more.
+    """
+
+    predict: float = 0.0
 
 
 @dataclass(frozen=True)
 class Reached:
     """As ``Chance``, with all chance moves: nothing is sampled, and histories that no player reaches are skipped.
 
-    With pure strategies these are the reached histories, and one move beside them.
+    With pure strategies these are the reached histories, and one move beside them. ``predict``: as in ``PureExternal``,
+    for pure strategies.
     """
 
     rule: int
+    predict: float = 0.0
 
 
-Sampler = External | Outcome | AverageStrategy | Chance | PureExternal | Reached
+@dataclass(frozen=True)
+class Drawn:
+    """As ``External``, with pure strategies that are drawn from regret matching: Gibson (2014), Pure CFR."""
+
+
+@dataclass(frozen=True)
+class Public:
+    """All moves of both players and all hands; public chance moves are sampled.
+
+    Johanson, Bard, Lanctot, Gibson & Bowling (2012). In a game without a deal, all chance moves are sampled.
+    """
+
+
+Sampler = External | Outcome | AverageStrategy | Chance | PureExternal | Reached | Drawn | Public
 
 
 class Effort(NamedTuple):
@@ -164,4 +188,6 @@ EFFORT: Final[dict[type[Sampler], Effort]] = {
     PureExternal: Effort(2.9),
     Chance: Effort(6.0, opponent=1.0 / 3.0),  # the moves that the opponent plays
     Reached: Effort(7.0, chance=1.0),
+    Drawn: Effort(2.9),
+    Public: Effort(1.0, opponent=1.0),  # per deal
 }

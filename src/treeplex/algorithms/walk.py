@@ -271,14 +271,18 @@ def cfr_plus_full(turns: str = "alternating") -> WalkCFR:
     return _cfr(full(), turns, plus=True)
 
 
-def cfr_partial(turns: str = "alternating") -> WalkCFR:
-    """CFR with partial pruning: the same iterates as CFR, with fewer nodes."""
-    return _cfr(partial(), turns)
+def cfr_partial(turns: str = "alternating", least: float = 0.0) -> WalkCFR:
+    """CFR with partial pruning: the same iterates as CFR, with fewer nodes.
+
+    ``least``: a smaller counterfactual reach, that of the opponent and chance, counts as none. Ju et al. (2023) take
+    1e-20.
+    """
+    return _cfr(partial(number("least", least, 0.0, 1.0)), turns)
 
 
-def cfr_plus_partial(turns: str = "alternating") -> WalkCFR:
-    """CFR+ with partial pruning: the same strategies as CFR+, with fewer nodes."""
-    return _cfr(partial(), turns, plus=True)
+def cfr_plus_partial(turns: str = "alternating", least: float = 0.0) -> WalkCFR:
+    """CFR+ with partial pruning: the same strategies as CFR+, with fewer nodes; ``least``: as in ``cfr_partial``."""
+    return _cfr(partial(number("least", least, 0.0, 1.0)), turns, plus=True)
 
 
 def cfr_zero_reach_br(turns: str = "alternating", spread: str = "payoff") -> WalkCFR:

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from treeplex.algorithms import mccfr
+from treeplex.algorithms import mccfr, samplers
 from treeplex.algorithms.options import counted, named, number
 from treeplex.algorithms.protocol import Array, Cost, Execution, Stop, never
 from treeplex.algorithms.tabular import Strategies, Tabular
@@ -33,11 +33,14 @@ from treeplex.updates.schedules import Schedule, linear
 from treeplex.updates.turns import ALTERNATING
 
 SAMPLERS: Final[dict[str, Callable[..., mccfr.MonteCarlo]]] = {
-    "pure-mccfr": partial(mccfr.pure_mccfr, weight="log", average="same"),  # weights of the paper
-    "mccfr-external": mccfr.mccfr_external,
-    "mccfr-chance": partial(mccfr.mccfr_chance, fallback="random"),
+    "pure-mccfr": partial(samplers.pure_mccfr, weight="log", average="same"),  # weights of the paper
+    "mccfr-external": samplers.mccfr_external,
+    "mccfr-chance": partial(samplers.mccfr_chance, fallback="random"),
 }
 MODES: Final = {"safe": True, "unsafe": False}
+SWITCHES: Final = {"fixed": False, "settled": True}
+FIRST_DECISION: Final = 1000  # iterations; decisions are at 1000, 2000, 4000, ...
+SETTLED: Final = 0.9  # switch once a doubling leaves at least this fraction of the sequences that were left before
 CHECK: Final = 1.5  # between checks in the whole game, as a factor of iterations
 FIRST_CHECK: Final = 10
 SHARE: Final = 2.0  # actions return if NashConv is more than this multiple of NashConv in the reduced game
@@ -58,7 +61,7 @@ class WarmStartState(NamedTuple):
 
 @dataclass(frozen=True)
 class WarmStart(Tabular[WarmStartState]):
-    """``sampler`` for ``warmup`` iterations, then CFR+ on the actions it plays with probability ``least`` or more."""
+    """``sampler`` for up to ``warmup`` iterations T, then CFR+ on the actions with probability ``threshold`` / T."""
 
     random: ClassVar[bool] = True
 
@@ -66,8 +69,9 @@ class WarmStart(Tabular[WarmStartState]):
     minimizer: Minimizer
     weight: Schedule
     warmup: int
-    least: float
+    threshold: float
     safe: bool
+    settles: bool = False  # the sampler ends before ``warmup`` once doubling its iterations eliminates little
 
     def open(self, game: CompiledGame, execution: Execution) -> WarmStart:
         """As ``Algorithm``: threads run the sampler's streams."""
@@ -93,8 +97,11 @@ class WarmStart(Tabular[WarmStartState]):
         for treeplex, mask in zip(game.treeplexes, state.kept, strict=True):
             if treeplex.infosets and not np.logical_or.reduceat(mask, treeplex.first[:-1]).all():
                 raise ValueError("an infoset has no action")
-        late = state.iteration >= self.warmup and self.safe and state.look <= state.iteration
-        if late or state.sampler.iteration != min(state.iteration, self.warmup):
+        late = state.size > 0 and self.safe and state.look <= state.iteration
+        sampled = min(state.iteration, self.warmup)
+        if self.settles and state.size > 0:
+            sampled = min(sampled, self._due(state.sampler.iteration - 1))
+        if late or state.sampler.iteration != sampled or (state.size == 0 and sampled == self.warmup):
             raise ValueError("its iterations do not follow each other")
         return state
 
@@ -102,11 +109,12 @@ class WarmStart(Tabular[WarmStartState]):
         """As ``Algorithm``."""
         last = state.iteration + iterations
         while state.iteration < last:
-            if state.iteration < self.warmup:
-                count = min(last, self.warmup) - state.iteration
+            if state.size == 0:
+                due = self._due(state.iteration)
+                count = min(last, due) - state.iteration
                 sampler = self.sampler.advance(game, state.sampler, count)
                 state = state._replace(sampler=sampler, iteration=state.iteration + count)
-                if state.iteration == self.warmup:
+                if state.iteration == due:
                     state = self._eliminate(game, state)
             else:
                 upto = min(last, state.look) if self.safe else last
@@ -118,14 +126,14 @@ class WarmStart(Tabular[WarmStartState]):
     def average(self, game: CompiledGame, state: WarmStartState) -> Strategies:
         """Return the average of CFR+, or the sampler's where CFR+ has nothing to learn from."""
         sampled = self.sampler.average(game, state.sampler)
-        if state.iteration < self.warmup:
+        if state.size == 0:
             return sampled
         solved = normalised(game, (state.learners[0].average, state.learners[1].average))
         return self._lifted(game, state, sampled, solved)
 
     def current(self, game: CompiledGame, state: WarmStartState) -> Strategies:
         """As ``Algorithm``."""
-        if state.iteration < self.warmup:
+        if state.size == 0:
             return self.sampler.current(game, state.sampler)
         first, second = (learner.strategy for learner in state.learners)
         return self._lifted(game, state, self.sampler.average(game, state.sampler), (first, second))
@@ -134,14 +142,27 @@ class WarmStart(Tabular[WarmStartState]):
         """Return the sampler's nodes, and two passes over the reduced game for each iteration of CFR+."""
         return self.sampler.nodes_touched(game, state.sampler) + state.solved
 
+    def _due(self, iteration: int) -> int:
+        """Return the first iteration after ``iteration`` at which the sampler may end."""
+        due = FIRST_DECISION if self.settles else self.warmup
+        while due <= iteration and due < self.warmup:
+            due *= 2
+        return min(due, self.warmup)
+
     def _eliminate(self, game: CompiledGame, state: WarmStartState) -> WarmStartState:
-        """Remove hardly played actions; every infoset keeps its most played one."""
-        sampled = self.sampler.average(game, state.sampler)
+        """Remove hardly played actions, and begin CFR+ unless many were removed since the last time.
+
+        Every infoset keeps its most played action.
+        """
+        sampled, least = self.sampler.average(game, state.sampler), self.threshold / state.iteration
+        before = sum(int(mask.sum()) for mask in state.kept)
         for treeplex, mask, strategy in zip(game.treeplexes, state.kept, sampled, strict=True):
             if treeplex.infosets:
                 most = np.maximum.reduceat(strategy, treeplex.first[:-1])
-                mask[1:] = (strategy[1:] >= self.least) | (strategy[1:] == np.repeat(most, treeplex.actions))
-        return self._restarted(game, state._replace(look=self.warmup + FIRST_CHECK))
+                mask[1:] = (strategy[1:] >= least) | (strategy[1:] == np.repeat(most, treeplex.actions))
+        if state.iteration < self.warmup and sum(int(mask.sum()) for mask in state.kept) < SETTLED * before:
+            return state
+        return self._restarted(game, state._replace(look=state.iteration + FIRST_CHECK))
 
     def _restarted(self, game: CompiledGame, state: WarmStartState) -> WarmStartState:
         """Fit the learners to the remaining actions; new ones have no regret yet."""
@@ -164,7 +185,7 @@ class WarmStart(Tabular[WarmStartState]):
         """Run iterations of CFR+ on the reduced game."""
         left = _reduced(game, state.kept)
         rule = Matching(self.minimizer.predict)
-        now = steps(state.iteration - self.warmup, iterations, self.weight, self.minimizer)
+        now = steps(state.iteration - state.sampler.iteration, iterations, self.weight, self.minimizer)
         first, second = (
             Learner(*(part[own] for part in learner))
             for learner, own in zip(state.learners, left.sequences, strict=True)
@@ -179,8 +200,8 @@ class WarmStart(Tabular[WarmStartState]):
 
     def _check_whole_game(self, game: CompiledGame, state: WarmStartState) -> WarmStartState:
         """Compute best responses in the whole game, and restore removed actions by which they gain."""
-        solving = state.iteration - self.warmup
-        state = state._replace(look=self.warmup + max(solving + 1, int(CHECK * solving)))
+        solving = state.iteration - state.sampler.iteration
+        state = state._replace(look=state.sampler.iteration + max(solving + 1, int(CHECK * solving)))
         left, average = _reduced(game, state.kept), self.average(game, state)
         whole, within = 0.0, 0.0
         gaining: list[Bytes] = []
@@ -214,6 +235,7 @@ def warm_start(
     mode: str = "safe",
     sampler: str = "pure-mccfr",
     streams: int = 1,
+    switch: str = "fixed",
 ) -> WarmStart:
     """Pure MCCFR, then CFR+ without rare actions: probability below ``elimination_threshold`` / ``warmup``.
 
@@ -221,14 +243,24 @@ def warm_start(
     ``sampler``: the algorithm that finds the actions. The paper compares "pure-mccfr" with "mccfr-external", which in
     its authors' code samples only chance and plays a random action where no regret is positive: "mccfr-chance".
 
+    ``switch``: "fixed" samples for ``warmup`` iterations. "settled" looks after 1000, 2000, 4000, ... iterations T,
+    with ``elimination_threshold`` / T. It begins CFR+ once a look leaves at least 90 % of the actions that the last one
+    left, or after ``warmup``.
+
     Differs from the paper in: "safe" lets actions return. Where the reduced game has nothing to learn from, the
     sampler's strategy is played.
     """
     make = named("sampler", sampler, SAMPLERS)
     iterations = counted("warmup", warmup, 10**12)
-    least = number("elimination_threshold", elimination_threshold, 0.0, 1e12) / iterations
+    threshold = number("elimination_threshold", elimination_threshold, 0.0, 1e12)
     return WarmStart(
-        make(streams=streams), RegretMatchingPlus(), linear(), iterations, least, named("mode", mode, MODES)
+        make(streams=streams),
+        RegretMatchingPlus(),
+        linear(),
+        iterations,
+        threshold,
+        named("mode", mode, MODES),
+        named("switch", switch, SWITCHES),
     )
 
 

@@ -21,11 +21,13 @@ from statistics import median
 from typing import Any, Final
 
 from treeplex.algorithms.cfr import cfr, cfr_plus
-from treeplex.algorithms.mccfr import mccfr_external, pure_cfr, pure_mccfr
+from treeplex.algorithms.options import UNIFORM
 from treeplex.algorithms.protocol import Algorithm
+from treeplex.algorithms.samplers import mccfr_external, pure_cfr, pure_mccfr
 from treeplex.api import load
 from treeplex.compile.game import CompiledGame
 from treeplex.papers.pmccfr_table1 import ALGORITHMS as ALL
+from treeplex.papers.pmccfr_table1 import START
 from treeplex.papers.report import PaperReport, Table, Tell, report
 from treeplex.papers.seeded_curves import LABELS, Curve, Point, crossing, curve, draw
 from treeplex.plots.plot import drawing
@@ -55,7 +57,6 @@ ALGORITHMS: Final[dict[str, dict[str, Algorithm[CompiledGame, Any]]]] = {
     },
 }
 COLOURS: Final = {"CFR": "#888888", "CFR+": "#d1782a", "PCFR": "#6a9f58", "MCCFR": "#a03a6a", "PMCCFR": "#2f5d9b"}
-RANDOM: Final = ("PCFR", "MCCFR", "PMCCFR")
 SEEDS: Final = 5
 SECONDS: Final = 2.0
 
@@ -71,11 +72,10 @@ def reproduce(folder: Path, tell: Tell) -> PaperReport:
             game, algorithms = load(spec), ALGORITHMS[setting]
             runs[setting, name] = {algorithm: [] for algorithm in algorithms}
             for seed in range(SEEDS):
-                for algorithm in (
-                    algorithms if seed == 0 else RANDOM
-                ):  # in turn, so that load on the machine affects all alike
+                for algorithm, assembled in algorithms.items():  # in turn, so that load affects all alike
                     tell(f"{setting}: {game.name}, {algorithm}: run {seed + 1}")
-                    runs[setting, name][algorithm].append(curve(game, algorithms[algorithm], SECONDS, seed))
+                    start = START.get(assembled, UNIFORM)
+                    runs[setting, name][algorithm].append(curve(game, assembled, SECONDS, seed, start))
     rows = [
         (setting, GAMES[setting][name], algorithm, seed, *point)
         for (setting, name), of_game in runs.items()
@@ -87,8 +87,8 @@ def reproduce(folder: Path, tell: Tell) -> PaperReport:
     for (setting, name), of_game in runs.items():
         compared = _compared(of_game["MCCFR"], of_game["PMCCFR"])
         measured |= {f"{setting}_{name}_{key}": value for key, value in compared.items()}
-        last = median(points[-1].nash_conv for points in of_game["MCCFR"])  # at the end of the run
-        measured[f"{setting}_{name}_plus_overtakes"] = last / of_game["CFR+"][0][-1].nash_conv
+        last = {each: median(points[-1].nash_conv for points in of_game[each]) for each in ("MCCFR", "CFR+")}
+        measured[f"{setting}_{name}_plus_overtakes"] = last["MCCFR"] / last["CFR+"]  # at the end of the run
     table = Table(["setting", "game", "algorithm", "seed", *Point._fields], rows)
     return report(ID, folder, measured, table, lambda path: _plot(runs, path))
 

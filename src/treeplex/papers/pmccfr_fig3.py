@@ -12,8 +12,8 @@ from statistics import median
 from typing import Any, Final
 
 from treeplex.algorithms.cfr import cfr_plus
-from treeplex.algorithms.mccfr import pure_mccfr
 from treeplex.algorithms.protocol import Algorithm
+from treeplex.algorithms.samplers import pure_mccfr
 from treeplex.algorithms.warm_start import WarmStart, warm_start
 from treeplex.api import load
 from treeplex.compile.game import CompiledGame

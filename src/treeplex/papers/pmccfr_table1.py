@@ -20,14 +20,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from treeplex.algorithms.mccfr import (
-    MonteCarlo,
-    SamplingState,
-    mccfr_chance,
-    mccfr_external,
-    pure_cfr,
-    pure_mccfr,
-)
+from treeplex.algorithms.mccfr import MonteCarlo, SamplingState
+from treeplex.algorithms.options import RANDOM, UNIFORM
+from treeplex.algorithms.random_start import initial_state
+from treeplex.algorithms.samplers import mccfr_chance, mccfr_external, pure_cfr, pure_mccfr
 from treeplex.algorithms.traversals import Reached
 from treeplex.api import load
 from treeplex.compile.game import CompiledGame
@@ -48,25 +44,16 @@ OTHER: Final = {"leduc": "leduc_pots", "kuhn": "kuhn_ext(cards=3,bets=20,raises=
 AT_ONCE: Final = "simultaneous"
 
 
-class FromRandom(MonteCarlo):
-    """Regret matching that starts from random strategies, by tiny random regrets."""
-
-    def start(self, game: CompiledGame, seed: int = 0) -> SamplingState:
-        """As ``Algorithm``."""
-        state, rng = super().start(game, seed), np.random.default_rng(seed)
-        for table in state.streams[0].tables:
-            table.regret[:] = 1e-12 * rng.random(len(table.regret))
-        return state
-
-
 ALGORITHMS: Final[dict[str, MonteCarlo]] = {
-    "CFR+": FromRandom(Reached(MATCH), linear(), SIMULTANEOUS, plus=True, streams=1),
-    "CFR": FromRandom(Reached(MATCH), power(2.0), SIMULTANEOUS, plus=False, streams=1),
+    "CFR+": MonteCarlo(Reached(MATCH), linear(), SIMULTANEOUS, plus=True, streams=1),
+    "CFR": MonteCarlo(Reached(MATCH), power(2.0), SIMULTANEOUS, plus=False, streams=1),
     "PCFR": pure_cfr(weight="log", turns=AT_ONCE),
     "PMCCFR": pure_mccfr(weight="log", average="same", turns=AT_ONCE),
     "MCCFR": mccfr_chance(weight="square", turns=AT_ONCE, fallback="random"),
     "external sampling": mccfr_external(weight="square", turns=AT_ONCE),
 }
+START: Final[dict[Any, str]] = {ALGORITHMS[name]: RANDOM for name in ("CFR+", "CFR")}
+"""Others draw pure strategies themselves."""
 REDRAWN: Final = ("PCFR",)  # their code redraws an action where nothing has been learnt
 LOOKERS: Final = ("CFR+", "CFR", "MCCFR")  # they count nodes that they look at without entering
 PAPER: Final = {  # average number of nodes touched per iteration
@@ -126,7 +113,7 @@ def touched(game: CompiledGame, algorithm: MonteCarlo, seeds: int | None = None,
     """Return nodes per iteration, averaged over seeds and the first iterations."""
     counts: list[Any] = []
     for seed in range(SEEDS if seeds is None else seeds):
-        state = algorithm.start(game, seed)
+        state = initial_state(algorithm, game, seed, START.get(algorithm, UNIFORM))
         rng = np.random.default_rng(seed)
         for _ in range(ITERATIONS):
             state = algorithm.advance(game, state, 1)

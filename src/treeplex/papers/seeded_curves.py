@@ -11,7 +11,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from treeplex.algorithms.options import UNIFORM
 from treeplex.algorithms.protocol import Algorithm, Execution, State
+from treeplex.algorithms.random_start import initial_state
 from treeplex.arrays import Floats
 from treeplex.compile.game import CompiledGame
 
@@ -32,11 +34,17 @@ class Point(NamedTuple):
 Curve = list[Point]
 
 
-def curve(game: CompiledGame, algorithm: Algorithm[CompiledGame, State], seconds: float, seed: int = 0) -> Curve:
+def curve(
+    game: CompiledGame,
+    algorithm: Algorithm[CompiledGame, State],
+    seconds: float,
+    seed: int = 0,
+    start: str = UNIFORM,
+) -> Curve:
     """Run for ``seconds`` of training, with measurements that are closer together at the start."""
     algorithm = algorithm.open(game, Execution(threads=1))
     algorithm.advance(game, algorithm.start(game, seed), 1)  # compile or load kernels, and build trees
-    state, spent, due, batch, points = algorithm.start(game, seed), 0.0, FIRST, 1.0, Curve()
+    state, spent, due, batch, points = initial_state(algorithm, game, seed, start), 0.0, FIRST, 1.0, Curve()
     while spent < seconds:
         while spent < due:
             began = time.process_time()

@@ -9,6 +9,7 @@ from dataclasses import InitVar, dataclass
 from typing import Any, Final, Generic, NamedTuple
 
 from treeplex.algorithms.protocol import Algorithm, Cost, Game, State, Stop, StrategyReport, Work, never
+from treeplex.algorithms.random_start import initial_state
 from treeplex.errors import SolverError
 from treeplex.evaluation.exact import Evaluation
 from treeplex.kernels.jit import CompileTimer, timed_compilation
@@ -74,7 +75,7 @@ def run(
             watch(Progress(0, 0.0, [], kernels))
 
     with ctrl_c() as pressed, timed_compilation(compiling) as compilation:
-        point = resumed or Checkpoint(algorithm.start(game, options.seed), [], 0.0, 0.0)
+        point = resumed or Checkpoint(initial_state(algorithm, game, options.seed, options.start), [], 0.0, 0.0)
         clock = _Clock(point.seconds, compilation)
         return _LoopRun(game, algorithm, options, keep, schedule, stop, point, clock, pressed).go()
 

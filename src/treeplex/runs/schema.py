@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, get_type_hints
 
+from treeplex.algorithms import options as algorithm_options
 from treeplex.engines.open import AUTO, check_backend
 from treeplex.errors import ParameterError, non_negative, quoted, within
 from treeplex.limits import Limits, nash_conv_of
@@ -48,6 +49,7 @@ class Options:
     nodes: int | None = _option(None, "Limit on nodes touched (histories entered).", LIMIT, "INTEGER")
     big_blind: float | None = _option(None, "Chips per big blind, for targets and results in mbb.", UNIT)
     seed: int = _option(0, "Seed of algorithms that draw random numbers.", IDENTITY)
+    start: str = _option("uniform", "Initial strategies of the CFR family: uniform, or random by the seed.", IDENTITY)
     iterate: str = _option("average", "Strategies to report: average, current, or the best of both so far.", IDENTITY)
     storage: str | None = _option(
         None, "Number format in memory: float64, float32 or int16. Default: float64 (hold'em: float32).", IDENTITY
@@ -81,6 +83,7 @@ class Options:
         for name in ("threads", "device"):
             object.__setattr__(self, name, non_negative(name, getattr(self, name)))
         check_backend(self.backend)
+        algorithm_options.named("start", self.start, algorithm_options.STARTS)
         for name in ("workers", "worker_memory"):
             if self.cluster is None and getattr(self, name) is not None:
                 raise ParameterError(f"The '{name}' parameter is only for runs on a cluster; also give 'cluster'.")

@@ -83,6 +83,7 @@ class Pruning(NamedTuple):
     longest: float = 0.0  # end a pruning after this many iterations, even if (9) holds (section 4.1); 0: never
     fixed: bool = False  # end it after the m iterations that Theorem 1 guarantees
     stretch: float = 1.0  # factor of the regret in (9); above 1, prunings are longer than (9) allows
+    least: float = 0.0  # a smaller counterfactual reach counts as none
 
 
 class Open(NamedTuple):

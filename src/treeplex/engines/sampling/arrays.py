@@ -43,6 +43,22 @@ class Frames(NamedTuple):
     sigma: Floats  # [depth, widest] probabilities of these moves
 
 
+class HandFrames(NamedTuple):
+    """Scratch arrays of walks over public nodes times hands; H is the larger number of hands, D that of deals."""
+
+    stack: Longs  # [depth, 6] FIRST, WIDTH, CHILD, NEXT, ACTOR, LEVEL
+    depth: Longs  # [1] number of nodes on the stack
+    hands: Longs  # [2] numbers of both players' hands
+    chance: Floats  # [levels, D] probability of the deal and the public moves, over that of drawing these moves
+    mass: Floats  # [levels, 2, H] sums of ``chance`` by hand of each player
+    possible: Longs  # [levels] number of deals that the public moves allow
+    reach: Floats  # [depth + 1, H] the opponent's reach
+    sigma: Floats  # [depth, widest, H] strategies
+    util: Floats  # [depth, widest, H] counterfactual values of moves
+    value: Floats  # [H] counterfactual values of the last node
+    row: Floats  # [1, widest] numbers of one hand
+
+
 class RegretLog(NamedTuple):
     """Scratch log of instantaneous regrets that wait for the end of one or both walks; empty between iterations.
 
@@ -54,8 +70,8 @@ class RegretLog(NamedTuple):
     seen: Bytes  # [S] at the first sequence: 1 if the infoset is in ``visited``
     filled: Longs  # [1] number of infosets in ``visited``
     rule: RuleCall  # used by a ``FunctionLog``
-    memory: Floats  # [rows * S] of that rule
-    iteration: Floats  # [1] number of the iteration, for that rule
+    memory: Floats  # [rows * S] of that rule; [2 * S] of a ``DiscountLog``: logarithms at an infoset's last update
+    iteration: Floats  # [1] number of the iteration, for that rule; of a ``DiscountLog`` [1 + 2 T], see there
 
 
 class FunctionLog(RegretLog):
@@ -76,6 +92,14 @@ class SamplerArrays(NamedTuple):
     frames: Frames
     counter: npt.NDArray[np.uint64]  # [1] state of the stream of random numbers
     nodes: Longs  # [2] number of nodes entered, and number evaluated but not entered
+
+
+class DiscountLog(RegretLog):
+    """A log of regrets that are discounted: ``cpu.discount``.
+
+    ``iteration`` has the number of iterations begun in this call, then for each of them the logarithms of the products
+    of all discounts before it, of positive and of other regrets.
+    """
 
 
 def table(sequences: int, *, pick: bool, baseline: bool) -> LearnerTable:
@@ -99,6 +123,25 @@ def frames(sampling: Sampling) -> Frames:
     )
 
 
+def hand_frames(sampling: Sampling) -> HandFrames:
+    """Return scratch arrays with room for the longest path, for all hands at once."""
+    depth, widest, dealt = sampling.deepest + 1, sampling.widest, sampling.tree.hands
+    hands, deals = int(dealt.max(initial=0)) + 1, dealt.shape[1]
+    return HandFrames(
+        stack=np.empty((depth, 6), dtype=np.int64),
+        depth=np.zeros(1, dtype=np.int64),
+        hands=dealt.max(axis=1).astype(np.int64) + 1,
+        chance=np.empty((depth, deals)),
+        mass=np.empty((depth, 2, hands)),
+        possible=np.empty(depth, dtype=np.int64),
+        reach=np.empty((depth + 1, hands)),
+        sigma=np.empty((depth, widest, hands)),
+        util=np.empty((depth, widest, hands)),
+        value=np.empty(hands),
+        row=np.empty((1, widest)),
+    )
+
+
 def log(sequences: int, *, regrets: bool) -> RegretLog:
     """Return an empty log, with room for regrets or only for infosets."""
     return RegretLog(*_waiting(sequences, sequences if regrets else 1), NO_RULE, np.zeros(1), np.zeros(1))
@@ -107,6 +150,12 @@ def log(sequences: int, *, regrets: bool) -> RegretLog:
 def function_log(sequences: int, rule: RuleCall, memory: Floats, done: int) -> FunctionLog:
     """Return an empty log after ``done`` iterations."""
     return FunctionLog(*_waiting(sequences, sequences), rule, memory, np.array([float(done)]))
+
+
+def discount_log(sequences: int, regrets: bool, memory: Floats, logarithms: Floats) -> DiscountLog:
+    """Return an empty log; ``logarithms``: [T, 2] of the products of discounts before each iteration."""
+    waiting = _waiting(sequences, sequences if regrets else 1)
+    return DiscountLog(*waiting, NO_RULE, memory, np.concatenate(([0.0], logarithms.ravel())))
 
 
 def _waiting(sequences: int, waiting: int) -> tuple[Floats, Longs, Bytes, Longs]:

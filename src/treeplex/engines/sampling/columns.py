@@ -24,6 +24,7 @@ CHILD: Final = np.uint64(2)  # the first child
 NEXT: Final = np.uint64(3)  # the move that is being evaluated
 ACTOR: Final = np.uint64(4)  # who moves
 PLAYED: Final = np.uint64(5)  # pure strategies: the move below which both players learn; the width if there is none
+LEVEL: Final = np.uint64(5)  # public chance sampling: number of public chance moves before the node
 
 # Columns of ``Frames.number``: walks for one player.
 SCALE: Final = np.uint64(0)  # one over the player's factor of the probability of sampling the path

@@ -49,14 +49,16 @@ def pass_on(
 @inlined_loop
 def _enter_moves(
     tree: Walked, mover: WalkingPlayer, other: WalkingPlayer, sign: float,
-    nodes: tuple[Ints, Floats, Floats, Ints, Ints], position: Index, count: Index, met: Index, partial: bool, now: int,
+    nodes: tuple[Ints, Floats, Floats, Ints, Ints], position: Index, count: Index, met: Index,
+    cut: tuple[bool, float], now: int,
 ) -> tuple[int, Index, Index]:  # fmt: skip
     """Enter the children of the node at ``position`` of a worklist whose columns begin with the mover's.
 
-    ``sign`` turns payoffs into those of the mover. Return the number of children entered, the length of the worklist,
-    and the number of the mover's infosets visited.
+    ``sign`` turns payoffs into those of the mover. ``cut``: whether nodes that nobody reaches are skipped, and the
+    least reach that counts. Return the number of children entered, the length of the worklist, and the number of the
+    mover's infosets visited.
     """
-    record, _, outcome = tree
+    (record, _, outcome), (partial, least) = tree, cut
     node, own_reach, other_reach, own_last, other_last = nodes
     play, infosets, one = mover.tables.play, mover.tables.infosets, np.uint64(1)
     here, above, reach = np.uint64(node[position]), own_reach[position], other_reach[position]
@@ -74,6 +76,8 @@ def _enter_moves(
     for free in range(first, first + np.uint64(mover.open.width[infoset])):
         s = np.uint64(mover.open.sequence[free])
         below = reach * play[s, layout.STRATEGY]
+        if below < least:
+            below = 0.0
         if partial and above == 0.0 and below == 0.0:
             continue
         touched += 1
@@ -97,16 +101,17 @@ def _enter_chance(
     work: Worklist,
     position: Index,
     count: Index,
-    partial: bool,
+    cut: tuple[bool, float],
 ) -> tuple[int, Index]:
     """Enter the children of the chance node at ``position``; return their number and the length of the worklist."""
-    record, probability, outcome = tree
+    (record, probability, outcome), (partial, least) = tree, cut
     node, reach0, reach1, last0, last1 = work
     here, one = np.uint64(node[position]), np.uint64(1)
     before0, before1 = np.uint64(last0[position]), np.uint64(last1[position])
     above0, above1, touched = reach0[position], reach1[position], 0
     for child in range(np.uint64(record[here, CHILD]), np.uint64(record[here + one, CHILD])):
         below0, below1 = above0 * probability[child], above1 * probability[child]
+        below0, below1 = below0 if below0 >= least else 0.0, below1 if below1 >= least else 0.0
         if partial and below0 == 0.0 and below1 == 0.0:
             continue
         touched += 1
@@ -123,7 +128,7 @@ def _enter_chance(
 
 @kernel
 def enter(
-    tree: Walked, players: tuple[WalkingPlayer, WalkingPlayer], partial: bool, who: int, now: int, work: Worklist
+    tree: Walked, players: tuple[WalkingPlayer, WalkingPlayer], pruning: Pruning, who: int, now: int, work: Worklist
 ) -> tuple[int, Index, Index]:
     """Enter the nodes that matter to ``who`` (0, 1, or 2 for both), in pass ``now``.
 
@@ -131,6 +136,7 @@ def enter(
     entered and, for each player, the number of infosets visited.
     """
     first, second = players
+    cut = pruning.partial, pruning.least
     node, reach0, reach1, last0, last1 = work
     node[0], last0[0], last1[0] = 0, 0, 0
     reach0[0] = 0.0 if who == 1 else 1.0  # a player who does not learn needs no counterfactual reach
@@ -141,12 +147,12 @@ def enter(
         mover = tree.record[np.uint64(node[position]), MOVER]
         if mover == 0:
             own = node, reach0, reach1, last0, last1
-            entered, count, met0 = _enter_moves(tree, first, second, 1.0, own, position, count, met0, partial, now)
+            entered, count, met0 = _enter_moves(tree, first, second, 1.0, own, position, count, met0, cut, now)
         elif mover == 1:
             own = node, reach1, reach0, last1, last0
-            entered, count, met1 = _enter_moves(tree, second, first, -1.0, own, position, count, met1, partial, now)
+            entered, count, met1 = _enter_moves(tree, second, first, -1.0, own, position, count, met1, cut, now)
         else:
-            entered, count = _enter_chance(tree, first, second, work, position, count, partial)
+            entered, count = _enter_chance(tree, first, second, work, position, count, cut)
         touched += entered
         position += one
     return touched, met0, met1
@@ -186,7 +192,7 @@ def iterations(
                 begin_turn(first, second, weight[i], 2 * start + now + 1)
             if who != 0:
                 begin_turn(second, first, weight[i], 2 * start + now + 1)
-            touched, visited0, visited1 = enter(tree, players, pruning.partial, who, now, work)
+            touched, visited0, visited1 = enter(tree, players, pruning, who, now, work)
             nodes += touched
             visits += int(visited0 + visited1)
             if who != 1:

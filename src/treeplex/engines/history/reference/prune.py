@@ -60,9 +60,9 @@ class PrunedWalk:
     """One traversal: nodes entered and, for both players, payments of every sequence and reach of every infoset."""
 
     def __init__(
-        self, tree: LevelTree, treeplexes: tuple[Treeplex, Treeplex], ledgers: tuple[Ledger, Ledger], partial: bool
+        self, tree: LevelTree, treeplexes: tuple[Treeplex, Treeplex], ledgers: tuple[Ledger, Ledger], pruning: Pruning
     ) -> None:
-        self.tree, self.ledgers, self.partial, self.touched = tree, ledgers, partial, 0
+        self.tree, self.ledgers, self.pruning, self.touched = tree, ledgers, pruning, 0
         self.paid = [np.zeros(treeplex.sequences) for treeplex in treeplexes]
         self.reach = [np.zeros(treeplex.infosets) for treeplex in treeplexes]
 
@@ -87,7 +87,8 @@ class PrunedWalk:
                 if self.ledgers[mover].pruned[then[mover]]:
                     continue
                 below[1 - mover] *= float(self.ledgers[mover].strategy[then[mover]])
-            if self.partial and not any(below):
+            below = [each if each >= self.pruning.least else 0.0 for each in below]
+            if self.pruning.partial and not any(below):
                 continue
             self.enter(child, (below[0], below[1]), (then[0], then[1]))
 
@@ -314,7 +315,7 @@ def walk_iterations(
     earned = [dense(matrices[player], treeplexes[1 - player].sequences) * (1 - 2 * player) for player in (0, 1)]
     for t, share in enumerate(weight, start + 1):
         for learning in ((0, 1),) if turns == SIMULTANEOUS else ((0,), (1,)):
-            walk = PrunedWalk(tree, treeplexes, ledgers, players[0].pruning.partial)
+            walk = PrunedWalk(tree, treeplexes, ledgers, players[0].pruning)
             walk.enter(0, (float(0 in learning), float(1 in learning)), (0, 0))
             nodes += walk.touched
             played = [np.empty(treeplex.sequences) for treeplex in treeplexes]

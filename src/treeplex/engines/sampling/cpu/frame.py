@@ -7,6 +7,7 @@ atomic additions per array and call took four fifths of the time.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ from numba import types
 from numba.extending import overload
 
 from treeplex.arrays import Floats, Ints
-from treeplex.engines.sampling.arrays import MATCH, PURE, FunctionLog, RegretLog, SamplerArrays
+from treeplex.engines.sampling.arrays import MATCH, PURE, DiscountLog, FunctionLog, RegretLog, SamplerArrays
 from treeplex.engines.sampling.columns import CHILD, FIRST, NEXT, NODE, ONE, WIDTH, ZERO
 from treeplex.engines.sampling.cpu.random import Counter, draw_move, uniform
 from treeplex.engines.sampling.tree import ACTOR_BITS, WIDTH_BITS, Longs
@@ -24,6 +25,7 @@ from treeplex.kernels.jit import Index, inlined, inlined_loop, kernel
 from treeplex.updates.rules import floored, normalise_span, positive_sum
 from treeplex.updates.turns import SIMULTANEOUS
 
+TWO: Final = np.uint64(2)
 ANY_ACTOR: Final = np.uint64(2**ACTOR_BITS - 1)
 ANY_WIDTH: Final = np.uint64(2**WIDTH_BITS - 1)
 TO_WIDTH: Final = np.uint64(ACTOR_BITS)
@@ -86,6 +88,31 @@ def _is_function(log: types.NamedTuple) -> Callable[[RegretLog], bool]:  # pyrig
     return (lambda log: True) if log.instance_class is FunctionLog else (lambda log: False)
 
 
+def is_discounted(log: RegretLog) -> bool:
+    """Return whether regrets are discounted, which is known when a kernel is compiled."""
+    return isinstance(log, DiscountLog)
+
+
+@overload(is_discounted, strict=False)
+def _is_discounted(log: types.NamedTuple) -> Callable[[RegretLog], bool]:  # pyright: ignore[reportUnusedFunction]
+    return (lambda log: True) if log.instance_class is DiscountLog else (lambda log: False)
+
+
+@inlined_loop
+def discount(regret: Floats, start: Index, width: Index, log: RegretLog) -> None:
+    """Multiply the regrets of an infoset by the discounts of all iterations since its last update.
+
+    The product of the discounts of iterations s, ..., t - 1 is exp(L(t) - L(s)), where L(t) is the sum of the
+    logarithms of those before t. Signs do not change between updates, so neither does the discount that applies.
+    """
+    row, other = TWO * np.uint64(log.iteration[ZERO]), np.uint64(len(regret)) + start
+    positive, negative = log.iteration[row - ONE], log.iteration[row]
+    up, down = math.exp(positive - log.memory[start]), math.exp(negative - log.memory[other])
+    for s in range(start, start + width):
+        regret[s] *= up if regret[s] > 0.0 else down
+    log.memory[start], log.memory[other] = positive, negative
+
+
 @inlined
 def observe(
     regret: Floats, start: Index, width: Index, util: Floats, row: Index, mass: float, level: float, plus: bool,
@@ -108,6 +135,8 @@ def observe(
         for k in range(width):
             log.regret[start + k] += mass * (util[row, k] - (0.0 if is_function(log) else level))
     else:
+        if is_discounted(log):
+            discount(regret, start, width, log)
         for k in range(width):
             regret[start + k] = floored(regret[start + k] + mass * (util[row, k] - level), plus)
 
@@ -121,8 +150,14 @@ def learn(strategy: Floats, start: Index, width: Index, log: RegretLog) -> None:
 
 
 @kernel
-def settle(regret: Floats, pick: Ints, rule: int, weight: float, plus: bool, log: RegretLog, counter: Counter) -> None:
-    """Add logged regrets times ``weight``, pick pure actions if the rule plays them, and empty ``log``."""
+def settle(
+    regret: Floats, pick: Ints, rule: int, weight: float, plus: bool, log: RegretLog, counter: Counter,
+    predict: float = 0.0,
+) -> None:  # fmt: skip
+    """Add logged regrets times ``weight``, pick pure actions if the rule plays them, and empty ``log``.
+
+    ``predict``: fraction of the added numbers that a pure strategy expects to be added once more.
+    """
     for i in range(np.uint64(log.filled[ZERO])):
         start, width = np.uint64(log.visited[i, FIRST]), np.uint64(log.visited[i, WIDTH])
         log.seen[start] = 0
@@ -131,20 +166,24 @@ def settle(regret: Floats, pick: Ints, rule: int, weight: float, plus: bool, log
                 log.regret[s] *= weight
             learn(regret, start, width, log)
             continue
+        if is_discounted(log):
+            discount(regret, start, width, log)
         for s in range(start, start + width):
             regret[s] = floored(regret[s] + weight * log.regret[s], plus)
-            log.regret[s] = 0.0
+            log.regret[s] = regret[s] + predict * (weight * log.regret[s])
         if rule == PURE:
-            pick[start] = greatest(regret, start, width, counter)
+            pick[start] = greatest(log.regret, start, width, counter)
         elif rule != MATCH and positive_sum(regret, start, start + width, None) <= 0.0:
             pick[start] = np.uint64(uniform(counter) * np.float64(width))
+        for s in range(start, start + width):
+            log.regret[s] = 0.0
     log.filled[ZERO] = 0
 
 
 @inlined
 def begin_iteration(logs: tuple[RegretLog, RegretLog]) -> bool:
     """Begin another iteration unless a rule has failed; return whether it begins."""
-    if not is_function(logs[0]):
+    if not is_function(logs[0]) and not is_discounted(logs[0]):
         return True
     logs[0].iteration[ZERO] += 1.0
     logs[1].iteration[ZERO] += 1.0

@@ -13,7 +13,16 @@ from treeplex.arrays import Floats
 from treeplex.engines.sampling import columns
 from treeplex.engines.sampling.arrays import BOTH, MATCH, PURE, LearnerTable, SamplerArrays
 from treeplex.engines.sampling.columns import ONE, ZERO
-from treeplex.engines.sampling.cpu.frame import begin_iteration, draw_deal, matched, observe, push, settle, unpacked
+from treeplex.engines.sampling.cpu.frame import (
+    begin_iteration,
+    draw_deal,
+    is_discounted,
+    matched,
+    observe,
+    push,
+    settle,
+    unpacked,
+)
 from treeplex.engines.sampling.cpu.random import draw_move
 from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE
 from treeplex.kernels.jit import Index, inlined_loop, kernel
@@ -77,8 +86,8 @@ def _learn(batch: SamplerArrays, rule: int, who: int, top: Index) -> float:
     opposed = number[top, columns.REACH_1] if actor == ZERO else number[top, columns.REACH_0]
     if opposed > 0.0 and (who == BOTH or np.uint64(who) == actor):
         mass = number[top, columns.REACH_CHANCE] * opposed * (1.0 if actor == ZERO else -1.0)
-        level = 0.0 if rule == PURE and not plus else value
         log, regret = (logs[0], tables[0].regret) if actor == ZERO else (logs[1], tables[1].regret)
+        level = 0.0 if rule == PURE and not plus and not is_discounted(log) else value
         observe(regret, start, width, util, top, mass, level, plus, True, log)
     return value
 
@@ -146,8 +155,11 @@ def walk(
 
 
 @kernel
-def joint_iterations(rule: int, sampled: bool, batch: SamplerArrays) -> None:
-    """Run one iteration per weight of ``batch``; ``pre_deal`` counts all pre-deal nodes if deals are not sampled."""
+def joint_iterations(rule: int, sampled: bool, predict: float, batch: SamplerArrays) -> None:
+    """Run one iteration per weight of ``batch``; ``pre_deal`` counts all pre-deal nodes if deals are not sampled.
+
+    ``predict``: as in ``settle``.
+    """
     tree, pre_deal, tables, weights, average_weights, plus, turns, logs, _, counter, nodes = batch
     deals = np.uint64(tree.hands.shape[1])
     for t in range(len(weights)):
@@ -163,6 +175,6 @@ def joint_iterations(rule: int, sampled: bool, batch: SamplerArrays) -> None:
                 for deal in range(deals):
                     walk(batch, rule, False, who, deal, tree.chances.probability[deal], average_weights[t])
             if who != 1:
-                settle(tables[0].regret, tables[0].pick, rule, weights[t], plus, logs[0], counter)
+                settle(tables[0].regret, tables[0].pick, rule, weights[t], plus, logs[0], counter, predict)
             if who != 0:
-                settle(tables[1].regret, tables[1].pick, rule, weights[t], plus, logs[1], counter)
+                settle(tables[1].regret, tables[1].pick, rule, weights[t], plus, logs[1], counter, predict)

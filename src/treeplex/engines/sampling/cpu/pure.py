@@ -12,7 +12,16 @@ import numpy as np
 from treeplex.arrays import Floats, Ints
 from treeplex.engines.sampling.arrays import BOTH, PURE, Frames, LearnerTable, RegretLog, SamplerArrays
 from treeplex.engines.sampling.columns import ACTOR, CHILD, FACTOR, FIRST, NEXT, ONE, PLAYED, START, WIDTH, ZERO
-from treeplex.engines.sampling.cpu.frame import draw_deal, greatest, iterations, observe, push, unpacked
+from treeplex.engines.sampling.cpu.frame import (
+    begin_iteration,
+    draw_deal,
+    greatest,
+    is_discounted,
+    iterations,
+    observe,
+    push,
+    unpacked,
+)
 from treeplex.engines.sampling.cpu.random import Counter, draw_move, uniform
 from treeplex.engines.sampling.tree import CHANCE_NODE, TERMINAL_NODE, SampleTree
 from treeplex.kernels.jit import Index, inlined, inlined_loop, kernel
@@ -35,15 +44,32 @@ def scatter(
                 pick[np.uint64(packed[node, START]) + hand * width] = move
 
 
+@inlined_loop
+def expect(
+    regret: Floats,
+    start: Index,
+    width: Index,
+    util: Floats,
+    row: Index,
+    predict: float,
+    mass: float,
+    level: float,
+) -> None:
+    """Replace values by the sums that an infoset has if the fraction ``predict`` of them is added once more."""
+    for k in range(width):
+        util[row, k] = regret[start + k] + predict * (mass * (util[row, k] - level))
+
+
 @inlined
 def walk(
-    options: tuple[()], player: int, deal: Index, tree: SampleTree, mine: LearnerTable, theirs: LearnerTable,
+    options: tuple[float], player: int, deal: Index, tree: SampleTree, mine: LearnerTable, theirs: LearnerTable,
     weight: float, average_weight: float, plus: bool, later: bool, log: RegretLog, frames: Frames, counter: Counter,
 ) -> int:  # fmt: skip
-    """Run one walk for ``player``; return the number of nodes entered.
+    """Run one walk for ``player``; return the number of nodes entered. ``options``: the fraction of values predicted.
 
     ``weight`` applies to values, ``average_weight`` to the average.
     """
+    predict = options[0]
     packed, factor, (_, threshold, alias), outcome, hands = tree
     stack, _, util, _ = frames
     mine_value, _, mine_pick, _ = mine
@@ -83,8 +109,13 @@ def walk(
                 break
             start = np.uint64(stack[top, FIRST])
             value = util[top, np.uint64(mine_pick[start])]
-            observe(mine_value, start, width, util, top, weight, value if plus else 0.0, plus, False, log)
-            mine_pick[start] = greatest(mine_value, start, width, counter)
+            level = value if plus or is_discounted(log) else 0.0
+            observe(mine_value, start, width, util, top, weight, level, plus, False, log)
+            if predict > 0.0:
+                expect(mine_value, start, width, util, top, predict, weight, level)
+                mine_pick[start] = greatest(util[top], ZERO, width, counter)
+            else:
+                mine_pick[start] = greatest(mine_value, start, width, counter)
             depth = top
         if depth == ZERO:
             return nodes
@@ -101,18 +132,24 @@ def _learn(
     plus: bool,
     log: RegretLog,
     position: Index,
+    predict: float,
 ) -> float:
     """Add values to those of an infoset, record it in ``log``, and return the value of the action it plays."""
     log.visited[position, FIRST], log.visited[position, WIDTH] = start, width
     value = util[row, np.uint64(table.pick[start])]
-    observe(table.regret, start, width, util, row, mass, value if plus else 0.0, plus, False, log)
+    level = value if plus or is_discounted(log) else 0.0
+    observe(table.regret, start, width, util, row, mass, level, plus, False, log)
+    if predict > 0.0:
+        expect(table.regret, start, width, util, row, predict, mass, level)
+        for k in range(width):
+            log.regret[start + k] = util[row, k]
     return value
 
 
 @inlined
 def walk_for_both(
     deal: Index, tree: SampleTree, tables: tuple[LearnerTable, LearnerTable], weight: float, average_weight: float,
-    plus: bool, logs: tuple[RegretLog, RegretLog], frames: Frames, counter: Counter,
+    plus: bool, logs: tuple[RegretLog, RegretLog], frames: Frames, counter: Counter, predict: float,
 ) -> tuple[int, Index]:  # fmt: skip
     """Run one walk for both players; return the number of nodes entered, and of those evaluated but not entered.
 
@@ -166,10 +203,10 @@ def walk_for_both(
                 break
             start = np.uint64(stack[top, FIRST])
             if actor == ZERO:
-                value = _learn(first, start, width, util, top, weight, plus, logs[0], first_learnt)
+                value = _learn(first, start, width, util, top, weight, plus, logs[0], first_learnt, predict)
                 first_learnt += ONE
             else:
-                value = _learn(second, start, width, util, top, -weight, plus, logs[1], second_learnt)
+                value = _learn(second, start, width, util, top, -weight, plus, logs[1], second_learnt, predict)
                 second_learnt += ONE
             depth = top
         if depth == ZERO:
@@ -178,16 +215,16 @@ def walk_for_both(
 
 
 @inlined
-def decide(value: Floats, pick: Ints, log: RegretLog, counter: Counter) -> None:
-    """Let the infosets in ``log`` play the action of the largest value, and empty ``log``."""
+def decide(value: Floats, pick: Ints, log: RegretLog, counter: Counter, predict: float) -> None:
+    """Let the infosets in ``log`` play the action of the largest value, or expected value, and empty ``log``."""
     for i in range(np.uint64(log.filled[ZERO])):
-        start = np.uint64(log.visited[i, FIRST])
-        pick[start] = greatest(value, start, np.uint64(log.visited[i, WIDTH]), counter)
+        start, width = np.uint64(log.visited[i, FIRST]), np.uint64(log.visited[i, WIDTH])
+        pick[start] = greatest(log.regret if predict > 0.0 else value, start, width, counter)
     log.filled[ZERO] = 0
 
 
 @kernel
-def pure_iterations(options: tuple[()], batch: SamplerArrays) -> None:
+def pure_iterations(options: tuple[float], batch: SamplerArrays) -> None:
     """Run iterations as in ``frame.iterations`` if updates alternate; else an iteration is one walk for both."""
     tree, pre_deal, (first, second), weights, average_weights, plus, turns, logs, frames, counter, nodes = batch
     if turns != SIMULTANEOUS:
@@ -196,11 +233,12 @@ def pure_iterations(options: tuple[()], batch: SamplerArrays) -> None:
     threshold, alias = tree.chances.threshold, tree.chances.alias
     deals = np.uint64(tree.hands.shape[1])
     for t in range(len(weights)):
+        begin_iteration(logs)
         deal = draw_deal(threshold, alias, deals, counter)
         entered, skipped = walk_for_both(
-            deal, tree, (first, second), weights[t], average_weights[t], plus, logs, frames, counter
+            deal, tree, (first, second), weights[t], average_weights[t], plus, logs, frames, counter, options[0]
         )
         nodes[ZERO] += pre_deal + entered
         nodes[ONE] += skipped
-        decide(first.regret, first.pick, logs[0], counter)
-        decide(second.regret, second.pick, logs[1], counter)
+        decide(first.regret, first.pick, logs[0], counter, options[0])
+        decide(second.regret, second.pick, logs[1], counter, options[0])

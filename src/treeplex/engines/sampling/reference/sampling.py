@@ -14,6 +14,7 @@ import numpy as np
 from treeplex.arrays import Floats
 from treeplex.engines.sampling.arrays import BOTH, MATCH, PURE, LearnerTable
 from treeplex.engines.sampling.columns import FACTOR, NODE, START
+from treeplex.engines.sampling.reference.discount import Discount
 from treeplex.engines.sampling.reference.random import Draws
 from treeplex.engines.sampling.tree import ACTOR_BITS, CHANCE_NODE, TERMINAL_NODE, WIDTH_BITS, SampleTree
 from treeplex.updates.reference import matched_numbers
@@ -73,6 +74,8 @@ class SampleWalk:
     regrets: dict[tuple[int, int], list[float]] = field(default_factory=dict[tuple[int, int], list[float]])
     average_weight: float | None = None  # weight in the averages, if it differs from ``weight``
     functions: tuple[Function, Function] | None = None  # rules instead of regret matching
+    discounts: tuple[Discount, Discount] | None = None  # of regrets, before they are added to
+    predict: float = 0.0  # fraction of the last numbers that a pure strategy expects to be added once more
 
     @property
     def averaging_weight(self) -> float:
@@ -98,7 +101,19 @@ class SampleWalk:
         if self.functions:
             self.functions[player].learn(self.tables[player], start, numbers)
         else:
+            if self.discounts:
+                self.discounts[player].apply(self.tables[player], start, len(numbers))
             add(self.tables[player], start, numbers, self.plus)
+
+    def level(self, value: float) -> float:
+        """Return what pure strategies subtract from values: nothing, unless they need instantaneous regrets."""
+        return value if self.plus or self.discounts else 0.0
+
+    def pick(self, player: int, start: int, numbers: list[float]) -> None:
+        """Let an infoset play its best action, after ``numbers`` were added."""
+        table, width = self.tables[player], len(numbers)
+        sums = [float(table.regret[start + k]) + self.predict * numbers[k] for k in range(width)]
+        table.pick[start] = best(sums, self.draws)
 
 
 def add(table: LearnerTable, start: int, regrets: list[float], plus: bool) -> None:
@@ -200,19 +215,20 @@ def pure(walk: SampleWalk, player: int, node: int = 0) -> float:
         return pure(walk, player, here.moves[move])
     values = [pure(walk, player, child) for child in here.moves]
     played = values[int(mine.pick[here.start])]
-    level = played if walk.plus else 0.0
-    add(mine, here.start, [walk.weight * (value - level) for value in values], walk.plus)
-    mine.pick[here.start] = best(mine, here.start, width, walk.draws)
+    level = walk.level(played)
+    numbers = [walk.weight * (value - level) for value in values]
+    walk.add(player, here.start, numbers)
+    walk.pick(player, here.start, numbers)
     return played
 
 
-def best(table: LearnerTable, start: int, width: int, draws: Draws) -> int:
-    """Return the action of the largest regret or value; ties are broken uniformly at random."""
+def best(sums: list[float], draws: Draws) -> int:
+    """Return the action of the largest sum; ties are broken uniformly at random."""
     move, ties = 0, 1
-    for k in range(1, width):
-        if table.regret[start + k] > table.regret[start + move]:
+    for k in range(1, len(sums)):
+        if sums[k] > sums[move]:
             move, ties = k, 1
-        elif table.regret[start + k] == table.regret[start + move]:
+        elif sums[k] == sums[move]:
             ties += 1
             if draws.one_of(ties):
                 move = k
@@ -291,7 +307,7 @@ def joint(
     value = total([p * v for p, v in zip(sigma, values, strict=True)])
     if reach[1 - actor] > 0.0 and who in (BOTH, actor):
         mass = chance * reach[1 - actor] * (1.0 if actor == 0 else -1.0)
-        level = 0.0 if walk.functions or (rule == PURE and not walk.plus) else value
+        level = 0.0 if walk.functions else walk.level(value) if rule == PURE else value
         regrets = walk.regrets.setdefault((actor, here.start), [0.0] * width)
         for k in range(width):
             regrets[k] += mass * (values[k] - level)
@@ -313,7 +329,7 @@ def settle(walk: SampleWalk, player: int, rule: int) -> None:
             continue
         walk.add(player, start, [walk.weight * r for r in regrets])
         if rule == PURE:
-            table.pick[start] = best(table, start, len(regrets), walk.draws)
+            walk.pick(player, start, [walk.weight * r for r in regrets])
         elif rule != MATCH and not any(positive(table, start, len(regrets))):
             table.pick[start] = walk.draws.any_of(len(regrets))
 
