@@ -18,7 +18,7 @@ from test_growing import Play, Strategy
 
 from treeplex.arrow import unpacked
 from treeplex.compile.build import compile_game
-from treeplex.compile.part import Whole
+from treeplex.compile.part import WholeGame
 from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.random_tree import RandomTree
 from treeplex.growth.check import Candidate
@@ -39,7 +39,7 @@ def growing(rules: Any, seed: int, name: str = "cfr", share: float = 0.5) -> Gro
             mask[first + rng.integers(end - first)] = True
         mask[0] = True
         masks.append(mask)
-    return GrowingPart(Whole(game), SOLVERS[name], tuple(masks), name == "cfr+")
+    return GrowingPart(WholeGame(game), SOLVERS[name], tuple(masks), name == "cfr+")
 
 
 def behaviour(part: GrowingPart, strategies: Any) -> Strategy:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from treeplex import arrow
-from treeplex.arrays import Bools, Floats, Ints, Longs, pair
+from treeplex.arrays import Bools, Ints, Longs, pair
 from treeplex.compile.game import CompiledGame, Prebuilt
 from treeplex.compile.history import HistoryTree, Index, levels
 from treeplex.compile.payoffs import Csr, Payoffs
@@ -45,7 +45,7 @@ class Behind(NamedTuple):
         return counts
 
 
-class Whole:
+class WholeGame:
     """A compiled game with the sequences of its histories, of which parts are made."""
 
     def __init__(self, game: CompiledGame) -> None:
@@ -74,8 +74,8 @@ class Whole:
                 chosen = first[player][tree.infoset[above] * own] + place[level]
                 self.sequence[player][level] = np.where(own, chosen, self.sequence[player][above])
 
-    def matrix(self, player: int) -> sparse.csr_array:
-        """Payoffs to ``player``, a row per sequence of its own."""
+    def matrix(self, player: int) -> Any:
+        """Return the payoffs to ``player`` as a sparse matrix, a row per sequence of its own."""
         side: Csr = self.game.payoffs[player]
         shape = pair(self.game.treeplexes[p].sequences for p in (player, 1 - player))
         return sparse.csr_array((side.data * (1.0 - 2.0 * player), side.column, side.start), shape=shape)
@@ -106,7 +106,7 @@ class Whole:
         whole = self.game
         infosets = pair(np.flatnonzero(mask) for mask in behind.infosets)
         sequences = pair(self._sequences(player, masks[player], behind.infosets[player]) for player in (0, 1))
-        treeplexes, labels = [], []
+        treeplexes, labels = list[Treeplex](), list[Labels]()
         for player in (0, 1):
             new, old = _numbers(sequences[player], whole.treeplexes[player].sequences), infosets[player]
             count = np.bincount(self.owner[player][sequences[player][1:] - 1], minlength=len(behind.infosets[player]))
@@ -180,11 +180,11 @@ def _places(parent: Ints) -> Longs:
     grouped = parent[order]
     starts = np.flatnonzero(np.concatenate(([True], grouped[1:] != grouped[:-1])))
     place = np.empty(len(parent), dtype=np.int64)
-    place[order] = np.arange(len(parent)) - np.repeat(starts, np.diff([*starts, len(parent)]))
+    place[order] = np.arange(len(parent)) - np.repeat(starts, np.diff(np.append(starts, len(parent))))
     return place
 
 
-def _numbers(indices: Index, count: int) -> Floats | Longs:
+def _numbers(indices: Index, count: int) -> Longs:
     """[count] position of each number in ``indices``, -1 if it is not there."""
     out = np.full(count, -1, dtype=np.int64)
     out[indices] = np.arange(len(indices))

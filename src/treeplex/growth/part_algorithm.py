@@ -18,7 +18,7 @@ from treeplex.algorithms.protocol import Array, Cost, Execution, plain_execution
 from treeplex.arrays import pair
 from treeplex.arrow import unpacked
 from treeplex.compile.game import CompiledGame
-from treeplex.compile.part import Masks, Whole
+from treeplex.compile.part import Masks, WholeGame
 from treeplex.engines.sequence.engine import OVERHEAD, sweep
 from treeplex.evaluation.exact import Evaluation
 from treeplex.growth.check import Expansion, check
@@ -70,7 +70,7 @@ class GrowingActions(GrowthAlgorithm[CompiledGame, GrowingPart]):
     """CFR on a part of a compiled game, which grows by single actions."""
 
     threads: int = 1
-    wholes: dict[int, tuple[Whole, Masks]] = field(default_factory=dict[Any, Any], repr=False, compare=False)
+    wholes: dict[int, tuple[WholeGame, Masks]] = field(default_factory=dict[Any, Any], repr=False, compare=False)
 
     kinds: ClassVar[Kinds] = ActionAdded, ActionRemoved
 
@@ -123,11 +123,11 @@ class GrowingActions(GrowthAlgorithm[CompiledGame, GrowingPart]):
         """As ``Algorithm``: the cost of the whole game; the part costs at most as much."""
         return Cost(sweep(game), 2.0 * (OVERHEAD + sweep(game)))
 
-    def _whole(self, game: CompiledGame) -> tuple[Whole, Masks]:
+    def _whole(self, game: CompiledGame) -> tuple[WholeGame, Masks]:
         """Return the game with its histories and the actions of the start, built once per game."""
         if id(game) not in self.wholes:
             masks = masks_of(self.growth.start, game)
-            self.wholes[id(game)] = Whole(game), masks
+            self.wholes[id(game)] = WholeGame(game), masks
         return self.wholes[id(game)]
 
     def _saved(self, tree: GrowingPart) -> tuple[Tensors, Records]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from treeplex.arrays import Floats, pair
 from treeplex.arrow import texts
 from treeplex.compile.game import CompiledGame, Prebuilt
 from treeplex.compile.history import HistoryTree, Index
-from treeplex.compile.part import Behind, Masks, Whole
+from treeplex.compile.part import Behind, Masks, WholeGame
 from treeplex.compile.payoffs import Payoffs
 from treeplex.compile.treeplex import Labels, Treeplex
 from treeplex.engines.sequence.engine import SequenceEngine
@@ -27,7 +27,7 @@ SCHEME: Final = lcfr(order="faced").scheme
 
 
 class Inside(NamedTuple):
-    """What a missing action would add: histories, and infosets of both players that exist only behind it."""
+    """Histories that a missing action would add, and the infosets that exist only behind it."""
 
     nodes: Index
     own: Index  # infosets of the mover
@@ -36,15 +36,17 @@ class Inside(NamedTuple):
     answers: Index  # present sequences of ``other``
 
     @staticmethod
-    def of(whole: Whole, masks: Masks, behind: Behind, player: int, action: int) -> Inside:
+    def of(whole: WholeGame, masks: Masks, behind: Behind, player: int, action: int) -> Inside:
         """Return what ``action``, a sequence of ``player``, would add."""
         nodes, (tree, other) = behind.nodes(player, action), (whole.tree, 1 - player)
-        own, theirs = (np.unique(tree.infoset[nodes[tree.mover[nodes] == mover]]) for mover in (player, other))
+        own, theirs = (
+            np.unique(tree.infoset[nodes[tree.mover[nodes] == mover]]).astype(np.intp) for mover in (player, other)
+        )
         theirs = theirs[~behind.infosets[other][theirs]]  # infosets with present histories have their past
         return Inside(nodes, own, theirs, whole.within(player, own, masks), whole.within(other, theirs, masks))
 
 
-class Recovered(NamedTuple):
+class RecoverySums(NamedTuple):
     """Sums over the recovery game, in the weight of the past."""
 
     head: float  # regret of the new action
@@ -53,8 +55,8 @@ class Recovered(NamedTuple):
 
 
 def recover(
-    whole: Whole, inside: Inside, player: int, action: int, staying: float, opponent: Floats, iterations: int
-) -> Recovered:
+    whole: WholeGame, inside: Inside, player: int, action: int, staying: float, opponent: Floats, iterations: int
+) -> RecoverySums:
     """Play the recovery game for some iterations and return its sums.
 
     ``opponent`` [S]: the opponent's realization plan, summed over the run; ``staying``: the mover's value of the head,
@@ -69,14 +71,15 @@ def recover(
     game, base = _game(whole, inside, player, action, staying, opponent, iterations)
     engine = SequenceEngine(game, "float64", 1)
     tables = engine.iterate(engine.tables(SCHEME), SCHEME, iterations).host
-    learner, mover = tables.learners
-    regret = 2.0 * np.asarray(mover.regret)  # linear CFR stores the sum of k r_k / (iterations + 1)
+    learners: Any = tables.learners
+    learner, mover = learners
+    regret: Floats = 2.0 * mover.regret  # linear CFR stores the sum of k r_k / (iterations + 1)
     plan = learner.average / learner.average[0]
-    return Recovered(float(regret[ENTER] - regret[STAY]), regret[ENTER + 1 :], base * plan[1:])
+    return RecoverySums(float(regret[ENTER] - regret[STAY]), regret[ENTER + 1 :], base * plan[1:])
 
 
 def _game(
-    whole: Whole, inside: Inside, player: int, action: int, staying: float, opponent: Floats, iterations: int
+    whole: WholeGame, inside: Inside, player: int, action: int, staying: float, opponent: Floats, iterations: int
 ) -> tuple[CompiledGame, Floats]:
     """Return the recovery game, and [answers] the opponent's summed plan before its first decision inside."""
     other = 1 - player
@@ -113,19 +116,19 @@ def _game(
     return game, base
 
 
-def _span(whole: Whole, player: int, infoset: int, place: Index) -> Index:
+def _span(whole: WholeGame, player: int, infoset: int, place: Index) -> Index:
     """Return the present sequences of an infoset inside."""
     first = whole.game.treeplexes[player].first
     own = np.arange(first[infoset], first[infoset + 1])
     return own[place[own] > 0]
 
 
-def _parents(whole: Whole, player: int, infosets: Index, place: Index) -> Index:
+def _parents(whole: WholeGame, player: int, infosets: Index, place: Index) -> Index:
     """Return the new numbers of the parent sequences: those of the past are the empty one."""
     return place[whole.game.treeplexes[player].parent[infosets]]
 
 
-def _firsts(whole: Whole, player: int, infosets: Index, place: Index, begin: int) -> npt.NDArray[np.int32]:
+def _firsts(whole: WholeGame, player: int, infosets: Index, place: Index, begin: int) -> npt.NDArray[np.int32]:
     """Return the first sequences of infosets, and the end, counted from ``begin``."""
     counts = [len(_span(whole, player, infoset, place)) for infoset in infosets.tolist()]
     return (begin + np.concatenate(([0], np.cumsum(counts)))).astype(np.int32)

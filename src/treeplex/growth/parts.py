@@ -8,13 +8,13 @@ was learnt. Proposition 1 is asked of every missing action of every infoset in t
 from __future__ import annotations
 
 import math
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from treeplex.algorithms.cfr import CFR
 from treeplex.arrays import Floats, pair
-from treeplex.compile.part import Behind, Masks, Whole
+from treeplex.compile.part import Behind, Masks, WholeGame
 from treeplex.engines.evaluation import Evaluation
 from treeplex.engines.sequence.arrays import Learner
 from treeplex.engines.sequence.cpu.treeplex import best_response, realization_plan
@@ -24,7 +24,7 @@ from treeplex.engines.sequence.learners import Strategies, normalised
 from treeplex.engines.sequence.rules import payoff_range
 from treeplex.growth.check import Candidate
 from treeplex.growth.discount import AddedRegret, Bounds
-from treeplex.growth.part_recovery import Inside, Recovered, recover
+from treeplex.growth.part_recovery import Inside, RecoverySums, recover
 from treeplex.growth.rates import Balance
 
 MOST_RECOVERY: Final = 1000  # most iterations of a recovery game
@@ -40,7 +40,7 @@ class Pasts(NamedTuple):
 class GrowingPart:
     """A part of a compiled game, and the state of the solver on it; modified in place."""
 
-    def __init__(self, whole: Whole, solver: CFR, masks: Masks, floor: bool, threads: int = 1) -> None:
+    def __init__(self, whole: WholeGame, solver: CFR, masks: Masks, floor: bool, threads: int = 1) -> None:
         self.whole, self.solver, self.threads = whole, solver, threads
         self.floor = floor  # regrets are cut off at zero, and iteration t weighs t in averages: CFR+
         self.start, self.masks = masks, pair(mask.copy() for mask in masks)
@@ -81,8 +81,8 @@ class GrowingPart:
 
     def pasts(self) -> Pasts:
         """Return what was learnt, in the order of the whole game."""
-        learners = self.tables.host.learners
-        regret = pair(self._spread(player, np.asarray(learners[player][0])) for player in (0, 1))
+        learners: Any = self.tables.host.learners
+        regret = pair(self._spread(player, learners[player].regret) for player in (0, 1))
         average = pair(self._spread(player, learners[player].average) for player in (0, 1))
         for plan in average:
             plan[0] = self.total
@@ -107,8 +107,9 @@ class GrowingPart:
     def balance(self) -> Balance:
         """As ``Growable``: sums over infosets, as in proposition 1."""
         largest, squares = np.zeros(2), np.zeros(2)
-        for player, learner in enumerate(self.tables.host.learners):
-            positive = np.maximum(np.asarray(learner[0]), 0.0)
+        learners: Any = self.tables.host.learners
+        for player, learner in enumerate(learners):
+            positive: Floats = np.maximum(learner.regret, 0.0)
             treeplex = self.part.game.treeplexes[player]
             if treeplex.infosets:
                 largest[player] = np.maximum.reduceat(positive, treeplex.first[:-1]).sum()
@@ -122,7 +123,7 @@ class GrowingPart:
         bound on what the action could have earned (section 5). Behind it the best response may choose anything, so an
         action is also found if only another missing one makes it good.
         """
-        past, averages, found = self.pasts(), self.averages(), list[Candidate]()
+        past, averages, listed = self.pasts(), self.averages(), list[Candidate]()
         for player in (0, 1):
             treeplex, masks = self.whole.game.treeplexes[player], self.masks[player]
             if not treeplex.infosets:
@@ -143,9 +144,9 @@ class GrowingPart:
                 other = best.get(one.decision)
                 if other is None or one.gain * other.histories > other.gain * one.histories:
                     best[one.decision] = one
-            found += best.values()
+            listed += best.values()
         self.touched += 2 * self.whole.nodes
-        return sorted(found, key=lambda one: -one.gain / one.histories)
+        return sorted(listed, key=lambda one: -one.gain / one.histories)
 
     def add(self, candidates: list[Candidate]) -> list[AddedRegret]:
         """As ``Growable``: by recovery games, one after the other. Nothing changes outside of what is added."""
@@ -173,7 +174,7 @@ class GrowingPart:
         return self._merge(player, action, inside, recovered, past, iterations)
 
     def _merge(
-        self, player: int, action: int, inside: Inside, recovered: Recovered, past: Pasts, iterations: int
+        self, player: int, action: int, inside: Inside, recovered: RecoverySums, past: Pasts, iterations: int
     ) -> AddedRegret:
         """Write the sums of a recovery game into those of the run."""
         least = 0.0 if self.floor else -np.inf
@@ -201,8 +202,9 @@ class GrowingPart:
         """As ``Growable``: multiply regrets and averages by ``weight``."""
         if weight < 1.0:
             self.tables = self.tables.host
-            for learner in self.tables.learners:
-                for numbers in (np.asarray(learner[0]), learner.average):
+            learners: Any = self.tables.learners
+            for learner in learners:
+                for numbers in (learner.regret, learner.average):
                     np.multiply(numbers, weight, out=numbers)
             self.weight *= weight
             self.total *= weight

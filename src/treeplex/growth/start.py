@@ -34,14 +34,19 @@ def recorded(start: Any, game: CompiledGame) -> Any:
         start = _read(start)
     if callable(start):
         labels = [label for player in (0, 1) for label in unpacked(game.labels[player].infosets)]
-        start = {label: listed(start(label)) or start(label) for label in labels}
-    return start if isinstance(start, str | int | Mapping) else ", ".join(map(str, listed(start) or [quoted(start)]))
+        start = {label: start(label) for label in labels}
+        start = {label: listed(rule) or rule for label, rule in start.items()}
+    names = listed(start)
+    if not isinstance(start, str | int | Mapping) and not names:
+        raise ParameterError(f"The 'start' parameter must be {LEGAL}, got {quoted(start)}.")
+    return cast(Any, names or start)
 
 
 def masks_of(start: Any, game: CompiledGame) -> Masks:
     """Return the actions that a game starts with; every infoset has at least one."""
-    if isinstance(start, Mapping):
-        names = {str(name) for name in cast(Mapping[Any, Any], start)} - {OTHERWISE}
+    rules = cast(Mapping[Any, Any], start) if isinstance(start, Mapping) else None
+    if rules is not None:
+        names = {str(name) for name in rules} - {OTHERWISE}
         known = {label for player in (0, 1) for label in game.infoset_index[player]}
         if names - known:
             raise ParameterError(
@@ -50,7 +55,8 @@ def masks_of(start: Any, game: CompiledGame) -> Masks:
     masks = pair(_mask(start, game, player) for player in (0, 1))
     if all(mask.all() for mask in masks):
         raise ParameterError(
-            f"The 'start' parameter must leave out an action of {game.name}, got {quoted(start)}, which keeps all."
+            f"The 'start' parameter must leave out an action of {game.name}, got {quoted(cast(object, start))}, which"
+            " keeps all."
         )
     return masks
 
@@ -67,11 +73,11 @@ def _mask(start: Any, game: CompiledGame, player: int) -> Bools:
             rules = cast(Mapping[str, Any], start)
             rule = rules[label] if label in rules else rules.get(OTHERWISE, len(actions))
         here = slice(treeplex.first[infoset], treeplex.first[infoset + 1])
-        mask[here] = _kept(rule, actions, None if rule is start else label)
+        mask[here] = _selection(rule, actions, None if rule is start else label)
     return mask
 
 
-def _kept(rule: Any, actions: list[str], label: str | None) -> list[bool]:
+def _selection(rule: Any, actions: list[str], label: str | None) -> list[bool]:
     """Whether each action is kept by a rule. ``label``: of the infoset, if the rule names it."""
     where = "" if label is None else f" at infoset {quoted(label)}"
     text = rule.strip() if isinstance(rule, str) else rule
@@ -86,12 +92,12 @@ def _kept(rule: Any, actions: list[str], label: str | None) -> list[bool]:
     names = [part.strip() for part in text.split(",")] if isinstance(text, str) else listed(text)
     if not names or not all(isinstance(name, str) and name for name in names):
         raise ParameterError(f"The 'start' parameter must be {LEGAL}{where}, got {quoted(rule)}.")
-    kept = [action in names for action in actions]
+    selection = [action in names for action in actions]
     if label is not None and (strange := [name for name in names if name not in actions]):
         raise ParameterError(
             f"The 'start' parameter must list actions of {', '.join(actions)}{where}, got {quoted(strange[0])}."
         )
-    return kept if any(kept) else [True] * len(actions)
+    return selection if any(selection) else [True] * len(actions)
 
 
 def _read(path: str) -> Any:
