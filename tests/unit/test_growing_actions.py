@@ -163,6 +163,27 @@ def test_growth_goes_to_an_equilibrium_of_the_whole_game_from_any_start(
     assert part.measure()[0].nash_conv == tp.evaluate(game, tp.Policy.of(game, part.averages())).nash_conv
 
 
+def test_the_gain_of_an_action_is_its_excess_over_the_best_known_one() -> None:
+    """In a matrix game: T times the average payoff of a missing row, less that of the best row so far."""
+    matrix = np.random.default_rng(4).normal(size=(5, 4))
+    game = compile_game(MatrixGame(matrix.tolist(), name="matrix"))
+    part = GrowingPart(WholeGame(game), SOLVERS["cfr"], masks_of("2", game), False)
+    part.advance(30)
+    own, other = part.averages()
+    columns = other[1:5]
+    for candidate in part.candidates(part.balance(), 1.0):
+        if candidate.player == 0:
+            paid = game.unit * (matrix @ columns)
+            missing = max(range(2, 5), key=lambda row: paid[row])
+            assert candidate.size == 1 + missing
+            assert game.unit * candidate.gain == pytest.approx(30 * (paid[missing] - paid[:2].max()), rel=1e-9)
+            assert candidate.histories == 3  # its own, and one per column of the start
+            break
+    else:
+        pytest.fail("no row pays")
+    assert not own[3:6].any()
+
+
 def test_growth_passes_an_abstraction_whose_equilibrium_is_further_away() -> None:
     """Waugh et al. (2009b): more actions for one player can make an abstract equilibrium worse in the full game."""
     game = tp.load(MatrixGame([[3, -9, 0], [-1, 2, 1], [-2, -2, 2], [1, -3, -1]], name="pathology"))
