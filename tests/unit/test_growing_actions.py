@@ -367,7 +367,6 @@ def test_wrong_starts(start: Any, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"method": "transfer"}, "The 'method' parameter must be 'recovery'"),
         ({"estimate": "transfer"}, "The 'estimate' parameter must be 'best-response'"),
         ({"archive": 3}, "The 'archive' parameter must be 0 where 'start' is given"),
         ({"remove": "current"}, "The 'remove' parameter must be 'never' where 'start' is given"),

@@ -151,7 +151,7 @@ def fitted_to_actions(growth: Growth) -> Growth:
                 f"The '{name}' parameter must be {only!r} where 'start' is given, got {getattr(growth, name)!r}."
             )
     fitted = replace(growth, estimate=growth.estimate or "best-response")
-    return _by_recovery(fitted, "games that grow by actions, because nothing is known of their payoffs")
+    return _only(fitted, "estimate", "best-response", "games that grow by actions")
 
 
 def _not_of_a_spot(growth: Growth, why: str) -> None:
@@ -190,9 +190,13 @@ def fitted_to_spot(growth: Growth) -> Growth:
 
 def _by_recovery(growth: Growth, where: str) -> Growth:
     """Raise unless ``growth`` adds by recovery games and estimates by best responses."""
-    for name, only in (("method", "recovery"), ("estimate", "best-response")):
-        if getattr(growth, name) != only:
-            raise ParameterError(f"The '{name}' parameter must be {only!r} for {where}, got {getattr(growth, name)!r}.")
+    return _only(_only(growth, "method", "recovery", where), "estimate", "best-response", where)
+
+
+def _only(growth: Growth, name: str, only: str, where: str) -> Growth:
+    """Raise unless an option has its only legal value."""
+    if getattr(growth, name) != only:
+        raise ParameterError(f"The '{name}' parameter must be {only!r} for {where}, got {getattr(growth, name)!r}.")
     return growth
 
 

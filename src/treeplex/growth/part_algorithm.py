@@ -82,8 +82,10 @@ class GrowingActions(GrowthAlgorithm[CompiledGame, GrowingPart]):
     def start(self, game: CompiledGame, seed: int = 0) -> PartRun:
         """As ``Algorithm``: the actions of the start, nothing learnt yet."""
         whole, masks = self._whole(game)
-        name = self.growth.algorithm
-        return PartRun(GrowingPart(whole, SOLVERS[name], masks, name == "cfr+", self.threads), self.growth.recent)
+        name, transfer = self.growth.algorithm, self.growth.method == "transfer"
+        return PartRun(
+            GrowingPart(whole, SOLVERS[name], masks, name == "cfr+", self.threads, transfer), self.growth.recent
+        )
 
     def _add(self, tree: GrowingPart, rates: Rates) -> list[ActionAdded]:
         """Add up to ``per_check`` actions."""
@@ -134,13 +136,16 @@ class GrowingActions(GrowthAlgorithm[CompiledGame, GrowingPart]):
         """Return the learnt tables and the masks."""
         tensors = tree.engine.pack(tree.tables, tree.solver.scheme)
         masks = {f"masks.{player}": mask.astype(np.int8) for player, mask in enumerate(tree.masks)}
-        return tensors | masks, {"weight": tree.weight, "total": tree.total}
+        sums = {} if tree.transfers is None else tree.transfers.save()
+        return tensors | masks | sums, {"weight": tree.weight, "total": tree.total}
 
     def _restore(self, game: CompiledGame, tree: GrowingPart, tensors: Mapping[str, Array], saved: Records) -> None:
         """As ``GrowthAlgorithm``."""
         tree.masks = pair(_mask(tensors[f"masks.{player}"], tree.start[player]) for player in (0, 1))
         tree.rebuild()
         tree.tables = tree.engine.unpack(tensors, tree.solver.scheme)
+        if tree.transfers is not None:
+            tree.transfers.restore(tensors)
         tree.weight, tree.total = number_of(saved["weight"]), number_of(saved["total"])
         if not TINY < tree.weight <= 1.0 or not 0.0 <= tree.total <= ROUNDING * (tree.iteration + 1.0) ** 2:
             raise ValueError("the weight of its past is impossible")

@@ -25,7 +25,9 @@ from treeplex.engines.sequence.rules import payoff_range
 from treeplex.growth.check import Candidate
 from treeplex.growth.discount import AddedRegret, Bounds
 from treeplex.growth.part_recovery import Inside, RecoverySums, recover
+from treeplex.growth.part_transfer import Layers, Transfers
 from treeplex.growth.rates import Balance
+from treeplex.growth.twins import Sequence, Twin
 
 MOST_RECOVERY: Final = 1000  # most iterations of a recovery game
 
@@ -40,7 +42,9 @@ class Pasts(NamedTuple):
 class GrowingPart:
     """A part of a compiled game, and the state of the solver on it; modified in place."""
 
-    def __init__(self, whole: WholeGame, solver: CFR, masks: Masks, floor: bool, threads: int = 1) -> None:
+    def __init__(
+        self, whole: WholeGame, solver: CFR, masks: Masks, floor: bool, threads: int = 1, transfer: bool = False
+    ) -> None:
         self.whole, self.solver, self.threads = whole, solver, threads
         self.floor = floor  # regrets are cut off at zero, and iteration t weighs t in averages: CFR+
         self.start, self.masks = masks, pair(mask.copy() for mask in masks)
@@ -49,6 +53,7 @@ class GrowingPart:
         self.total = 0.0  # weight of all iterations in the averages
         self.rebuild()
         self.tables = self.engine.tables(solver.scheme)
+        self.transfers = Transfers(whole, self.masks, self.behind) if transfer else None
 
     def rebuild(self) -> None:
         """Build the part that the masks leave."""
@@ -74,10 +79,35 @@ class GrowingPart:
 
     def advance(self, iterations: int) -> None:
         """As ``RunningTree``: run iterations in place."""
+        if self.transfers is not None and self.transfers.all:
+            for _ in range(iterations):
+                self._advance_with_transfers(self.transfers)
+        else:
+            self._advance(iterations)
+
+    def _advance(self, iterations: int) -> None:
         begin, end = self.iteration, self.iteration + iterations
         self.total += (end * (end + 1) - begin * (begin + 1)) / 2.0 if self.floor else float(iterations)
         self.tables = self.engine.iterate(self.tables, self.solver.scheme, iterations)
         self.touched += self.engine.nodes(self.solver.scheme, iterations)
+
+    def _advance_with_transfers(self, transfers: Transfers) -> None:
+        """Run an iteration, and add it to the sums of transfers: strategies as each player faces them."""
+        weight = float(self.iteration + 1) if self.floor else 1.0
+        before, plans = self._played()
+        self.touched += transfers.add((0,) if self.floor else (0, 1), before, plans, weight)
+        self._advance(1)
+        if self.floor:  # player 1 learns against player 0's new strategy
+            self.touched += transfers.add((1,), before, self._played()[1], weight)
+
+    def _played(self) -> tuple[Strategies, Strategies]:
+        """Return the current strategies and realization plans in the order of the whole game."""
+        current = self.engine.current(self.tables)
+        strategies = pair(self._spread(player, current[player]) for player in (0, 1))
+        plans = pair(np.empty_like(strategy) for strategy in strategies)
+        for player in (0, 1):
+            realization_plan(self.whole.game.treeplexes[player], strategies[player], plans[player])
+        return strategies, plans
 
     def pasts(self) -> Pasts:
         """Return what was learnt, in the order of the whole game."""
@@ -158,7 +188,7 @@ class GrowingPart:
 
     def _insert(self, player: int, action: int, past: Pasts) -> AddedRegret:
         """Add an action, with all that follows it by the actions of the start, and fill in its past (theorem 1)."""
-        whole, behind = self.whole, self.whole.behind(self.masks)
+        whole, behind = self.whole, self.behind_now()
         inside = Inside.of(whole, self.masks, behind, player, action)
         infoset = int(whole.owner[player][action - 1])
         opponent = past.average[1 - player]
@@ -166,6 +196,11 @@ class GrowingPart:
         reach = float(whole.chance[heads] @ opponent[whole.sequence[1 - player][heads]])
         iterations = min(math.ceil(reach / self.norm), MOST_RECOVERY)
         staying = float(self.earned(player, past)[infoset])
+        if self.transfers is not None:
+            sources = self.transfers.of(player, infoset, action, behind)
+            if sources:
+                return self._transfer(player, staying, self.transfers, sources, past)
+            self.transfers.grown(inside.nodes)
         self.masks[player][action] = True
         if not iterations:  # (5) is undefined: nothing in S or its head has regret
             return AddedRegret(0.0, 0.0, 0.0, len(inside.nodes), 0)
@@ -185,6 +220,62 @@ class GrowingPart:
         past.average[1 - player][inside.answers] = recovered.average
         positive, excess = np.maximum(regret, 0.0), max(head, 0.0)
         return AddedRegret(float(positive @ positive), excess**2, excess, len(inside.nodes), iterations)
+
+    def _transfer(
+        self,
+        player: int,
+        staying: float,
+        transfers: Transfers,
+        sources: list[tuple[Layers, Twin, Floats]],
+        past: Pasts,
+    ) -> AddedRegret:
+        """Repeat the past of a neighbour behind a new action (section 3.1), and add what only the new one has.
+
+        The neighbour that leaves least regret is repeated. Actions of the start that the neighbour lacks are added
+        afterwards, by transfer or by a recovery game, as if each had never been chosen.
+        """
+        least = 0.0 if self.floor else -np.inf
+        layers, twin, theta = min(sources, key=lambda one: float(one[2] @ one[0].value))
+        action = twin.action.number
+        before = self.behind_now()
+        for sequence in twin.extra:
+            self.masks[sequence.player][sequence.number] = False
+        for sequence in twin.like:
+            self.masks[sequence.player][sequence.number] = True
+        regrets = theta @ layers.regret / self.norm
+        for sequence, source in twin.like.items():
+            owner, other = int(self.whole.owner[sequence.player][sequence.number - 1]), sequence.player != player
+            if not other:
+                past.regret[player][sequence.number] = max(float(regrets[layers.place[source.number]]), least)
+            elif not before.infosets[sequence.player][owner]:
+                past.average[sequence.player][sequence.number] = past.average[sequence.player][source.number]
+        head = max((float(theta @ layers.value) - staying) / self.norm, least)
+        past.regret[player][action] = head
+        now = self.behind_now()
+        new = np.flatnonzero(now.present & ~before.present)
+        transfers.grown(new)
+        self.touched += len(new)
+        extra = self._insert_all(sorted(twin.extra), past)
+        inside = past.regret[player][[s.number for s in twin.like if s.player == player and s.number != action]]
+        positive, excess = np.maximum(inside, 0.0), max(head, 0.0)
+        squares = float(positive @ positive) + sum(one.inside + one.head for mover, one in extra if mover == player)
+        histories = len(new) + sum(one.histories for _, one in extra)
+        return AddedRegret(squares, excess**2, excess, histories, max([0, *(one.iterations for _, one in extra)]))
+
+    def _insert_all(self, sequences: list[Sequence], past: Pasts) -> list[tuple[int, AddedRegret]]:
+        """Add actions of infosets in the part until none is left; others wait for the actions that lead to them."""
+        added: list[tuple[int, AddedRegret]] = []
+        for player, action in sequences:
+            infoset = self.whole.owner[player][action - 1]
+            if self.behind_now().infosets[player][infoset]:
+                added.append((player, self._insert(player, action, past)))
+            else:
+                self.masks[player][action] = True
+        return added
+
+    def behind_now(self) -> Behind:
+        """Return the histories as the present masks divide them."""
+        return self.whole.behind(self.masks)
 
     def _carry(self, past: Pasts) -> None:
         """Set the tables of the part to what was learnt."""
@@ -208,6 +299,8 @@ class GrowingPart:
                     np.multiply(numbers, weight, out=numbers)
             self.weight *= weight
             self.total *= weight
+            if self.transfers is not None:
+                self.transfers.discount(weight)
 
     def bounds(self, player: int) -> Bounds:
         """As ``Growable``."""
