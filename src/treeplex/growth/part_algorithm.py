@@ -25,7 +25,7 @@ from treeplex.growth.check import Expansion, check
 from treeplex.growth.options import Growth
 from treeplex.growth.parts import GrowingPart
 from treeplex.growth.rates import Rates
-from treeplex.growth.run import GrowthAlgorithm, GrowthAnswer, GrowthRun, Kinds, Records
+from treeplex.growth.run import FIRST_CHECK, GrowthAlgorithm, GrowthAnswer, GrowthRun, Kinds, Records
 from treeplex.growth.start import masks_of
 from treeplex.policies.policy import Policy
 from treeplex.tensors import TINY, Tensors, checked, number_of
@@ -86,6 +86,15 @@ class GrowingActions(GrowthAlgorithm[CompiledGame, GrowingPart]):
         return PartRun(
             GrowingPart(whole, SOLVERS[name], masks, name == "cfr+", self.threads, transfer), self.growth.recent
         )
+
+    def _due(self, state: PartRun) -> int:
+        """As ``GrowthAlgorithm``; unless set, checks that add something are followed by another one soon.
+
+        An infoset gets one action per check, so infosets of many actions would wait for most of them.
+        """
+        due, done = super()._due(state), state.game.iteration
+        soon = state.additions[-1].iteration + FIRST_CHECK if state.additions else 0
+        return min(due, soon) if not self.growth.every and soon > done else due
 
     def _add(self, tree: GrowingPart, rates: Rates) -> list[ActionAdded]:
         """Add up to ``per_check`` actions."""

@@ -73,7 +73,7 @@ class GrowthAlgorithm(Algorithm[Game, GrowthRun[Tree]], Generic[Game, Tree]):
         tree = state.game
         last = tree.iteration + iterations
         while tree.iteration < last and not stop():
-            due = next_check(tree.iteration, self.growth.every)
+            due = self._due(state)
             tree.advance(min(due, last) - tree.iteration)
             if tree.iteration == due:
                 began = time.perf_counter()
@@ -82,6 +82,10 @@ class GrowthAlgorithm(Algorithm[Game, GrowthRun[Tree]], Generic[Game, Tree]):
                 state.removals += self._remove(tree)
                 state.growing += time.perf_counter() - began
         return state
+
+    def _due(self, state: GrowthRun[Tree]) -> int:
+        """Return the iteration of the next check."""
+        return next_check(state.game.iteration, self.growth.every)
 
     @abstractmethod
     def _add(self, tree: Tree, rates: Rates) -> Sequence[NamedTuple]:
