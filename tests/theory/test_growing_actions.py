@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 from test_growing import Play, Strategy
 
@@ -238,7 +238,7 @@ def assert_theorem_1(rules: Any, seed: int, which: int, iterations: int = 3) -> 
     return added.histories
 
 
-@settings(max_examples=25, derandomize=True)
+@settings(max_examples=25, derandomize=True, phases=[Phase.generate])
 @given(st.integers(0, 10_000), st.integers(0, 100))
 def test_theorem_1_for_any_action_of_any_game(seed: int, which: int) -> None:
     assert_theorem_1(RandomTree(seed=seed, depth=5, chance=0.3), seed, which)

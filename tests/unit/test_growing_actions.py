@@ -184,6 +184,16 @@ def test_the_gain_of_an_action_is_its_excess_over_the_best_known_one() -> None:
     assert not own[3:6].any()
 
 
+def test_outside_of_the_part_players_choose_among_the_actions_of_the_start() -> None:
+    game = tp.load("kuhn")
+    part = GrowingPart(WholeGame(game), SOLVERS["cfr"], masks_of({"*": "first", "0b": 2}, game), False)
+    part.advance(3)
+    policy = dict(tp.Policy.of(game, part.averages()).items())
+    assert policy[1, "2b"] == {"p": 1.0, "b": 0.0}
+    assert policy[1, "0b"] == {"p": 0.5, "b": 0.5}
+    assert not part.behind.infosets[1][game.infoset_index[1]["0b"]]
+
+
 def test_growth_passes_an_abstraction_whose_equilibrium_is_further_away() -> None:
     """Waugh et al. (2009b): more actions for one player can make an abstract equilibrium worse in the full game."""
     game = tp.load(MatrixGame([[3, -9, 0], [-1, 2, 1], [-2, -2, 2], [1, -3, -1]], name="pathology"))

@@ -46,7 +46,8 @@ PerCheck = Annotated[
     int, typer.Option(help="Maximum number of sizes that a check adds. 0 means one with cfr, else all that pay.")
 ]
 Algorithm = Annotated[
-    str | None, typer.Option(help="cfr (default) or cfr+. For hold'em: cfr, cfr+, lcfr or dcfr (default).")
+    str | None,
+    typer.Option(help="cfr (default) or cfr+ (default with --start). For hold'em: cfr, cfr+, lcfr or dcfr (default)."),
 ]
 Bets = Annotated[
     str, typer.Option(help=f"Hold'em: candidates for bets: a list, from:to:step, or every. Default: {BETS}.")
