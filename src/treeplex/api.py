@@ -333,8 +333,8 @@ def grow(
 ) -> Solution:
     """Solve a game with bet sizes, and find and add the sizes that matter during the solve.
 
-    Any other game grows by actions if ``growth`` has a ``start``. The default limit is ten seconds. NashConv counts bets
-    of every legal size, every action of the rules, and for a hold'em spot every candidate.
+    Any other game grows by actions if ``growth`` has a ``start``. The default limit is ten seconds. NashConv counts
+    bets of every legal size, every action of the rules, and for a hold'em spot every candidate.
 
     Args:
         game: A name such as ``"continuous_leduc"``, an ``Abstraction`` of rules of your own, or a hold'em spot. The run
