@@ -247,4 +247,7 @@ class PartExtras(GrowthAnswer):
 
     def files(self) -> dict[str, str]:
         """As ``Extras``."""
-        return super().files() | {"actions.json": "the actions of infosets that still have fewer than the rules allow"}
+        return {
+            "additions.parquet": "every action that was added: iteration, infoset, action, reasons, and seconds",
+            "actions.json": "the actions of infosets that still have fewer than the rules allow",
+        }
