@@ -121,4 +121,5 @@ def thetas(vectors: Floats) -> tuple[list[int], Floats]:
             basis = np.vstack([basis, rest / size])
     if not chosen:
         return [], np.zeros((len(vectors), 0))
-    return chosen, np.linalg.lstsq(vectors[chosen].T, vectors.T, rcond=None)[0].T
+    coefficients: Floats = np.asarray(np.linalg.lstsq(vectors[chosen].T, vectors.T, rcond=None)[0], dtype=np.float64)
+    return chosen, coefficients.T
