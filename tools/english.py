@@ -39,6 +39,7 @@ ALLOWED: dict[str, str] = {
     "algorithms/warm_start.py:kept": "the name of arrays in checkpoints, state.kept.0",
     "growth/answer.py:found": "public: the sizes of a growing run, solution.found",
     "growth/answer.py:worth": "a key of the sizes in result.json",
+    "growth/part_algorithm.py:found": "public: the actions of a growing run, solution.found",
     "growth/spot_algorithm.py:found": "public: the sizes of a growing run, solution.found",
     "poker/sizes/answer.py:ev_kept": "a key of result.json",
     "poker/sizes/answer.py:kept": "a key of result.json and a column of sizes.parquet",

@@ -330,11 +330,13 @@ def grow(
 ) -> Solution:
     """Solve a game with bet sizes, and find and add the sizes that matter during the solve.
 
-    The default limit is ten seconds. NashConv counts bets of every legal size; for a hold'em spot, of every candidate.
+    Any other game grows by actions if ``growth`` has a ``start``. The default limit is ten seconds. NashConv counts
+    bets of every legal size, every action of the rules, and for a hold'em spot every candidate.
 
     Args:
         game: A name such as ``"continuous_leduc"``, an ``Abstraction`` of rules of your own, or a hold'em spot. The run
-            starts with its sizes; a spot without sizes starts with half the pot and all-in.
+            starts with its sizes; a spot without sizes starts with half the pot and all-in. With ``Growth(start=...)``
+            anything that ``load`` accepts, except for spots.
         nash_conv: Target in units of payoffs: stop when the sum of both players' best-response gains is at most this.
         exploitability: Half of the same target; hold'em spots also accept text such as ``"0.3%pot"``.
         seconds: Stop after this many seconds, not counting compilation.

@@ -25,13 +25,14 @@ from treeplex.problems.loading import sized_game
 
 CLOCKS = {"seconds", "evaluation_seconds", "growing_seconds"}
 GROWTH = Growth(factor=1.0)
+TREE = "random_tree(seed=10,depth=7)"
 
 
 class KilledError(Exception):
     """Stands for a kill: nothing is written after it."""
 
 
-def solving(algorithm: str, game: str = "random_tree(seed=10,depth=7)", **fixed: Any) -> Callable[..., Any]:
+def solving(algorithm: str, game: str = TREE, **fixed: Any) -> Callable[..., Any]:
     return lambda **options: tp.solve(game, algorithm, **(fixed | options))
 
 
@@ -49,6 +50,10 @@ KINDS: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
     "growth, archive": (
         lambda **options: tp.grow("continuous_leduc", growth=Growth(archive=1), **options),
         (230, 410, 500),
+    ),
+    "growth, actions": (
+        lambda **options: tp.grow(TREE, growth=Growth("transfer", start="first", recent=3), **options),
+        (17, 60, 130),
     ),
     "explore, pure": (lambda **options: tp.explore("leduc", responses=9, seed=5, **options), (17, 60, 230)),
     "explore, outcome": (

@@ -46,7 +46,8 @@ PerCheck = Annotated[
     int, typer.Option(help="Maximum number of sizes that a check adds. 0 means one with cfr, else all that pay.")
 ]
 Algorithm = Annotated[
-    str | None, typer.Option(help="cfr (default) or cfr+. For hold'em: cfr, cfr+, lcfr or dcfr (default).")
+    str | None,
+    typer.Option(help="cfr (default) or cfr+ (default with --start). For hold'em: cfr, cfr+, lcfr or dcfr (default)."),
 ]
 Bets = Annotated[
     str, typer.Option(help=f"Hold'em: candidates for bets: a list, from:to:step, or every. Default: {BETS}.")
@@ -59,6 +60,16 @@ ByClass = Annotated[
         "--by-class",
         help="Hold'em: one menu per class of cards dealt (flush, pair, over, other) instead of one for all boards.",
     ),
+]
+Start = Annotated[
+    str,
+    typer.Option(
+        help="Any other game: the actions that each infoset starts with: first, a number, labels such as 'fold, call',"
+        " or a .json file with actions by infoset."
+    ),
+]
+Recent = Annotated[
+    int, typer.Option(help="Measure how fast regret grows over this many checks. 0 means over the whole run.")
 ]
 Archive = Annotated[int, typer.Option(help="Move subtrees to disk after this many checks with zero reach (0 = never).")]
 
@@ -89,16 +100,18 @@ def grow(
     raises: Raises = "",
     street: Street = "",
     by_class: ByClass = False,
+    start: Start = "",
+    recent: Recent = 0,
     no_save: NoSave = False,
     show: Show = 12,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Solve a game or a hold'em spot, and find the bet sizes that matter. Ctrl-C stops and saves.
+    """Solve a game or a hold'em spot, and find the bet sizes or actions that matter. Ctrl-C stops and saves.
 
     Default limit: ten seconds.
     """
-    choice = (bets, raises, street, by_class)
-    name = usual_algorithm(game) if algorithm is None else algorithm
+    choice = (bets, raises, street, by_class, start, recent)
+    name = usual_algorithm(game, start) if algorithm is None else algorithm
     growth = Growth(method, factor, every, estimate, discount, name, archive, remove, per_check, *choice)
     raise run(growing(game, growth=growth, **values), no_save, show, as_json)

@@ -26,6 +26,7 @@ from treeplex.growth.answer import Addition, GrowthExtras, policy
 from treeplex.growth.check import check
 from treeplex.growth.dealt import GrowingDealt
 from treeplex.growth.options import ARCHIVE_EVERY, Growth, fitted_to_game, fitted_to_rules
+from treeplex.growth.rates import Rates
 from treeplex.growth.remove import Removal, remove
 from treeplex.growth.run import GrowthAlgorithm, GrowthRun, Kinds, Records
 from treeplex.policies.policy import Policy
@@ -66,13 +67,14 @@ class Growing(GrowthAlgorithm[Abstraction, GrowingGame]):
         fitted_to_rules(self.growth, game.rules)
         folder = None if self.folder is None else Path(self.folder)
         rule, current = RULES[self.growth.algorithm], self.growth.remove == "current"
-        return GrowthState(GrowingGame(game.rules, game.menu, rule, folder, self._tree(game), current))
+        tree = GrowingGame(game.rules, game.menu, rule, folder, self._tree(game), current)
+        return GrowthState(tree, self.growth.recent)
 
-    def _add(self, tree: GrowingGame) -> list[Addition]:
+    def _add(self, tree: GrowingGame, rates: Rates) -> list[Addition]:
         """Add up to ``per_check`` sizes, one at a time."""
         added: list[Addition] = []
         for _ in range(self.growth.per_check):
-            addition = check_and_add(tree, self.growth)
+            addition = check_and_add(tree, self.growth, rates)
             if addition is None:
                 break
             added.append(addition)
@@ -183,11 +185,11 @@ def _entry(node: object, span: object, histories: object, largest: object, squar
     return ArchivedSubgame(count_of(node), record_of(StoredSpan, span), count_of(histories), *sums)
 
 
-def check_and_add(game: GrowingGame, growth: Growth) -> Addition | None:
+def check_and_add(game: GrowingGame, growth: Growth, rates: Rates | None = None) -> Addition | None:
     """Add the size with the most regret per history, if proposition 1 says that it pays."""
     scale = game.weight * game.effective  # sums divided by it are those of an average iteration
     growable = GrowingDealt(game, growth.estimate or "transfer", growth.method)
-    for expansion in check(growable, growth.factor, growth.discount, 1):
+    for expansion in check(growable, growth.factor, growth.discount, 1, rates):
         node, player, size, gain, _ = expansion.candidate
         child = next(c for c in game.tree.children(node) if game.tree.nodes.size[c] == size)
         return Addition(

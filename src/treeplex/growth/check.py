@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from treeplex.arrays import Floats
-from treeplex.growth.discount import DISCOUNTS, AddedRegret, Bounds
+from treeplex.growth.discount import DISCOUNTS, AddedRegret, Bounds, joint
+from treeplex.growth.rates import Balance, Rates
 
 
 class Candidate(NamedTuple):
@@ -22,14 +23,6 @@ class Candidate(NamedTuple):
     size: Any
     gain: float  # summed over hands, on the scale of ``Balance.largest``
     histories: int  # histories of a subgame behind it: those behind the size it is most likely mapped to
-
-
-class Balance(NamedTuple):
-    """Quantities of proposition 1: the game's regret, and the histories that an iteration visits."""
-
-    largest: Floats  # [2] each player's regret: the sum over infosets of the largest positive one, or the overall one
-    squares: Floats  # [2] sum of all squared positive regrets
-    histories: int
 
 
 class Growable(Protocol):
@@ -87,25 +80,41 @@ def needed(largest: Floats | float, inside: int, added: Floats | float, effectiv
     return np.asarray(largest) * relief / (2.0 - 1.0 / max(effective, 1.0))
 
 
-def check(game: Growable, factor: float, discount: str, most: int) -> list[Expansion]:
-    """Add up to ``most`` sizes for which proposition 1 says that they pay; weight the past for each (theorem 2)."""
+def check(game: Growable, factor: float, discount: str, most: int, rates: Rates | None = None) -> list[Expansion]:
+    """Add up to ``most`` sizes for which proposition 1 says that they pay; weight the past (theorem 2).
+
+    One weight serves all additions of a check: for each player (22), its root or (8) of its additions together, and the
+    smaller of both weights (corollary 1). ``rates``: how fast regret grew of late.
+    """
     state, chosen = game.balance(), list[tuple[Candidate, float]]()
+    growth = None if rates is None else rates.growth(state, game.effective)
     for candidate in game.candidates(state, factor):
         if len(chosen) == most:
             break
         largest = state.largest[candidate.player]
-        least = float(needed(largest, state.histories, candidate.histories, game.effective, factor))
+        relief = largest if growth is None else growth[candidate.player]
+        least = float(needed(relief, state.histories, candidate.histories, game.effective, factor))
         if candidate.gain > least:
             chosen.append((candidate, least))
     if not chosen:
+        if rates is not None:
+            rates.add(state, game.effective)
         return []
     began = time.perf_counter()
     additions = game.add([candidate for candidate, _ in chosen])
     seconds = (time.perf_counter() - began) / len(chosen)
-    expansions: list[Expansion] = []
-    for (candidate, least), added in zip(chosen, additions, strict=True):
-        before, bounds = float(state.squares[candidate.player]), game.bounds(candidate.player)
-        weight = DISCOUNTS[discount](before, added, bounds)  # the opponent's regrets are unchanged
-        game.discount(weight)
-        expansions.append(Expansion(candidate, least, added, weight, seconds))
-    return expansions
+    pairs = list(zip((candidate.player for candidate, _ in chosen), additions, strict=True))
+    weights = [
+        DISCOUNTS[discount](float(state.squares[player]), joint(own), game.bounds(player))
+        for player in (0, 1)
+        if (own := [added for mover, added in pairs if mover == player])
+    ]  # the opponent's regrets are unchanged
+    weight = min(weights)
+    game.discount(weight)
+    if rates is not None:
+        rates.restart()
+        rates.add(game.balance(), game.effective)
+    return [
+        Expansion(candidate, least, added, weight, seconds)
+        for (candidate, least), added in zip(chosen, additions, strict=True)
+    ]

@@ -18,8 +18,9 @@ from treeplex.engines.public.tree import reached
 from treeplex.games.protocol import TERMINAL
 from treeplex.games.sized import rounded
 from treeplex.growth.add import METHODS, closest_move, extend, neighbours, summed
-from treeplex.growth.check import Balance, Candidate, needed
+from treeplex.growth.check import Candidate, needed
 from treeplex.growth.discount import AddedRegret, Bounds
+from treeplex.growth.rates import Balance
 
 
 def balance(game: GrowingGame) -> Balance:

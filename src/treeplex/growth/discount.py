@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
 
@@ -14,6 +14,11 @@ class AddedRegret(NamedTuple):
     regret: float  # positive regrets of the new action
     histories: int
     iterations: int  # iterations of the recovery game
+
+
+def joint(additions: Iterable[AddedRegret]) -> AddedRegret:
+    """Return the regret of several additions of one player, as of one: (8) and (22) are sums over infosets."""
+    return AddedRegret(*(sum(column) for column in zip(*additions, strict=True)))
 
 
 class Bounds(NamedTuple):
@@ -53,8 +58,8 @@ def bound(before: float, added: AddedRegret, bounds: Bounds) -> float:
 
 
 DISCOUNTS: Final[dict[str, Callable[[float, AddedRegret, Bounds], float]]] = {
-    "recommended": lambda before, added, bounds: recommended(before, added),
-    "root": lambda before, added, bounds: root(before, added),
+    "recommended": lambda before, added, bounds: recommended(before, added) or bound(before, added, bounds),
+    "root": lambda before, added, bounds: root(before, added) or bound(before, added, bounds),
     "bound": bound,
 }
-"""Methods to choose the weight of the past."""
+"""Methods to choose the weight of the past. Where no infoset had any regret, (22) is zero, and (8) is used instead."""

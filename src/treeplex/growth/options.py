@@ -25,6 +25,9 @@ FAMILIES: Final = ("cfr", "cfr+", "lcfr", "dcfr")
 """Algorithms that can grow: the first two on dealt games, all of them on hold'em spots."""
 
 EVERY: Final = 5  # iterations between two checks of a dealt game
+COMPILED: Final = "cfr+"
+"""Algorithm that games without sizes grow by, unless another one is chosen."""
+
 EVERY_FINITE: Final = 20  # iterations between checks if the rules list their sizes, where a check takes longer
 ARCHIVE_EVERY: Final = 10  # checks for new actions per check for subtrees to archive
 
@@ -44,6 +47,8 @@ OLD_DEFAULTS: Final[dict[str, Any]] = {
     "raises": "",
     "street": "",
     "by_class": False,
+    "start": "",
+    "recent": 0,
 }
 """Options of runs made before these options existed."""
 
@@ -73,6 +78,14 @@ class Growth:
     such as "20%, 33%", "20%:200%:20%" or "every" chip amount. ``street``: the street of the candidates, by default the
     spot's first, or "all". ``by_class``: one menu for each class of the cards dealt on a line, instead of one for all
     boards.
+
+    Any other game grows by actions: ``start`` has the actions that each infoset starts with, and all others are
+    candidates. It is "first", a number of actions, labels of actions such as "fold, call" (infosets without any of them
+    keep all actions), a mapping from infosets to such rules, in which "*" stands for all others, or a function of the
+    infoset's label. These games grow by "cfr" or "cfr+", only by recovery games and best responses, and are checked
+    like hold'em spots.
+
+    ``recent``: how fast regret grows is measured over this many checks, and not over the run so far as in the paper.
     """
 
     method: str = "recovery"
@@ -88,6 +101,8 @@ class Growth:
     raises: str = ""
     street: str = ""
     by_class: bool = False
+    start: Any = ""
+    recent: int = 0
 
     def __post_init__(self) -> None:
         family = parse(self.algorithm)[0]
@@ -108,6 +123,7 @@ class Growth:
             )
         within(int, "per_check", self.per_check, "a whole number from 0 up", 1)
         within(int, "archive", self.archive, "a whole number from 0 up", 0)
+        within(int, "recent", self.recent, "a whole number from 0 up", 0)
         if self.remove == "current" and family != "cfr+":
             raise ParameterError(
                 'The \'remove\' parameter can be "current" only with algorithm "cfr+", whose current strategies'
@@ -122,17 +138,32 @@ class Growth:
 
 def fitted_to_game(growth: Growth) -> Growth:
     """Return the options with defaults for a game whose payoffs are proportional to a size."""
+    _not_of_a_spot(growth, "the rules of other games define their sizes")
+    return replace(growth, every=growth.every or EVERY, estimate=growth.estimate or "transfer")
+
+
+def fitted_to_actions(growth: Growth) -> Growth:
+    """Return the options with defaults for a compiled game, which grows by single actions."""
+    _not_of_a_spot(growth, "other games grow by the actions that 'start' leaves out")
+    for name, only in (("archive", 0), ("remove", "never")):
+        if getattr(growth, name) != only:
+            raise ParameterError(
+                f"The '{name}' parameter must be {only!r} where 'start' is given, got {getattr(growth, name)!r}."
+            )
+    fitted = replace(growth, estimate=growth.estimate or "best-response")
+    return _only(fitted, "estimate", "best-response", "games that grow by actions")
+
+
+def _not_of_a_spot(growth: Growth, why: str) -> None:
+    """Raise for options and algorithms of hold'em spots."""
     for name in ("bets", "raises", "street", "by_class"):
         if getattr(growth, name):
-            raise ParameterError(
-                f"The '{name}' parameter is for hold'em spots; the rules of other games define their sizes."
-            )
+            raise ParameterError(f"The '{name}' parameter is for hold'em spots; {why}.")
     if growth.algorithm not in RULES:
         names = ", ".join(RULES)
         raise ParameterError(
             f"The 'algorithm' parameter must be one of {names} for games other than hold'em, got {growth.algorithm!r}."
         )
-    return replace(growth, every=growth.every or EVERY, estimate=growth.estimate or "transfer")
 
 
 def fitted_to_rules(growth: Growth, rules: ActionMenu) -> Growth:
@@ -159,9 +190,13 @@ def fitted_to_spot(growth: Growth) -> Growth:
 
 def _by_recovery(growth: Growth, where: str) -> Growth:
     """Raise unless ``growth`` adds by recovery games and estimates by best responses."""
-    for name, only in (("method", "recovery"), ("estimate", "best-response")):
-        if getattr(growth, name) != only:
-            raise ParameterError(f"The '{name}' parameter must be {only!r} for {where}, got {getattr(growth, name)!r}.")
+    return _only(_only(growth, "method", "recovery", where), "estimate", "best-response", where)
+
+
+def _only(growth: Growth, name: str, only: str, where: str) -> Growth:
+    """Raise unless an option has its only legal value."""
+    if getattr(growth, name) != only:
+        raise ParameterError(f"The '{name}' parameter must be {only!r} for {where}, got {getattr(growth, name)!r}.")
     return growth
 
 

@@ -18,6 +18,7 @@ from treeplex.arrow import Table, records
 from treeplex.engines.evaluation import Evaluation
 from treeplex.growth.figures import GrowthFigures
 from treeplex.growth.options import Growth, growth_fields
+from treeplex.growth.rates import Rates
 from treeplex.tensors import count_of, number_of, record_of
 
 RECORDS: Final = "records"  # the tensor with counts and lists as JSON text
@@ -51,8 +52,8 @@ Kinds = tuple[type[NamedTuple], type[NamedTuple]]
 class GrowthRun(Generic[Tree]):
     """A growing tree, its additions and removals, and the seconds spent on checks; modified in place."""
 
-    def __init__(self, game: Tree) -> None:
-        self.game = game
+    def __init__(self, game: Tree, recent: int = 0) -> None:
+        self.game, self.rates = game, Rates(recent)
         self.additions: list[Any] = []
         self.removals: list[Any] = []
         self.growing = 0.0  # seconds
@@ -72,18 +73,22 @@ class GrowthAlgorithm(Algorithm[Game, GrowthRun[Tree]], Generic[Game, Tree]):
         tree = state.game
         last = tree.iteration + iterations
         while tree.iteration < last and not stop():
-            due = next_check(tree.iteration, self.growth.every)
+            due = self._due(state)
             tree.advance(min(due, last) - tree.iteration)
             if tree.iteration == due:
                 began = time.perf_counter()
                 if self.growth.factor < math.inf:
-                    state.additions += self._add(tree)
+                    state.additions += self._add(tree, state.rates)
                 state.removals += self._remove(tree)
                 state.growing += time.perf_counter() - began
         return state
 
+    def _due(self, state: GrowthRun[Tree]) -> int:
+        """Return the iteration of the next check."""
+        return next_check(state.game.iteration, self.growth.every)
+
     @abstractmethod
-    def _add(self, tree: Tree) -> Sequence[NamedTuple]:
+    def _add(self, tree: Tree, rates: Rates) -> Sequence[NamedTuple]:
         """Add the sizes that pay."""
 
     @abstractmethod
@@ -127,6 +132,7 @@ class GrowthAlgorithm(Algorithm[Game, GrowthRun[Tree]], Generic[Game, Tree]):
             "growing": state.growing,
             "additions": [list(addition) for addition in state.additions],
             "removals": [list(removal) for removal in state.removals],
+            "rates": [list(check) for check in state.rates.seen],
         }
         return tensors | {RECORDS: np.frombuffer(json.dumps(own).encode(), dtype=np.uint8)}
 
@@ -139,6 +145,7 @@ class GrowthAlgorithm(Algorithm[Game, GrowthRun[Tree]], Generic[Game, Tree]):
         state, saved = self.start(game, seed), json.loads(tensors[RECORDS].tobytes())
         self._restore(game, state.game, tensors, saved)
         state.game.touched, state.growing = count_of(saved["touched"]), number_of(saved["growing"])
+        state.rates.restore(saved.get("rates", []))  # older versions have none
         added, removed = self.kinds
         state.additions = [record_of(added, addition) for addition in saved["additions"]]
         state.removals = [record_of(removed, removal) for removal in saved["removals"]]

@@ -28,6 +28,7 @@ from treeplex.games.holdem.sizes import text_of
 from treeplex.games.holdem.translation import Translation
 from treeplex.growth.check import Expansion, check
 from treeplex.growth.options import Growth
+from treeplex.growth.rates import Rates
 from treeplex.growth.run import GrowthAlgorithm, GrowthAnswer, GrowthRun, Kinds, Records
 from treeplex.growth.spot_removal import SizeRemoved, frequencies, remove
 from treeplex.growth.spots import GrowingSpot
@@ -96,11 +97,12 @@ class GrowingHoldem(GrowthAlgorithm[HoldemGame, GrowingSpot]):
         """As ``Algorithm``: the menus of the spot, nothing learnt yet."""
         solver, how = self._solver, self.growth
         candidates = offered(game.spot, how.bets, how.raises, how.street)
-        return GrowingRun(GrowingSpot(solver, candidates, game, solver.start(game), how.remove == "current"))
+        spot = GrowingSpot(solver, candidates, game, solver.start(game), how.remove == "current")
+        return GrowingRun(spot, how.recent)
 
-    def _add(self, tree: GrowingSpot) -> list[SizeAdded]:
+    def _add(self, tree: GrowingSpot, rates: Rates) -> list[SizeAdded]:
         """Add up to ``per_check`` sizes at once."""
-        expansions = check(tree, self.growth.factor, self.growth.discount, self.growth.per_check)
+        expansions = check(tree, self.growth.factor, self.growth.discount, self.growth.per_check, rates)
         return [_addition(tree, expansion) for expansion in expansions]
 
     def _remove(self, tree: GrowingSpot) -> list[SizeRemoved]:

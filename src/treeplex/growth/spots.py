@@ -28,8 +28,9 @@ from treeplex.games.holdem.betting import CHANCE, DECISION, Action, BettingNode
 from treeplex.games.holdem.cards import HANDS
 from treeplex.games.holdem.grown import Line, path_to, with_size
 from treeplex.games.holdem.translation import Candidates, Real, Translation, rule_of
-from treeplex.growth.check import Balance, Candidate
+from treeplex.growth.check import Candidate
 from treeplex.growth.discount import AddedRegret, Bounds
+from treeplex.growth.rates import Balance
 from treeplex.growth.spot_carry import carried
 from treeplex.growth.spot_plans import RealPlan, best_response, pass_over, plan_of
 from treeplex.growth.spot_recovery import Head, Recovered, recover, value_of

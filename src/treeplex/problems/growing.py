@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Final, cast
 
@@ -14,10 +14,19 @@ from treeplex.games.holdem.candidates import START_BETS, START_RAISES, offered, 
 from treeplex.games.holdem.spot import PLAYERS, make_spot
 from treeplex.games.sized import Abstraction
 from treeplex.growth.figures import GrowthFigures
-from treeplex.growth.options import OLD_DEFAULTS, Growth, fitted_to_rules, fitted_to_spot, growth_fields
+from treeplex.growth.options import (
+    COMPILED,
+    OLD_DEFAULTS,
+    Growth,
+    fitted_to_actions,
+    fitted_to_rules,
+    fitted_to_spot,
+    growth_fields,
+)
 from treeplex.limits import Limits
-from treeplex.problems.games import quality
-from treeplex.problems.loading import sized_game, spot_game, spot_of
+from treeplex.problems.games import GameProblem, quality
+from treeplex.problems.games import reopen as reopen_game
+from treeplex.problems.loading import load_game, sized_game, spot_game, spot_of
 from treeplex.problems.protocol import GROWTH, Listing, Problem, ProblemRecord, reading_options, shortened
 
 DEFAULT_SPOT_ALGORITHM: Final = SPOTS
@@ -32,6 +41,7 @@ DEFAULT_GROWTH_SECONDS: Final = 10.0
 READINGS: Final = {
     "told": "upper bound: the opponent is assumed to know how off-tree bets are translated",
     "secret": "the opponent does not know how off-tree bets are translated",
+    "start": "off the grown game both players choose uniformly among the actions of the start",
 }
 """Assumption behind NashConv in the full game, by the reading of off-tree bets."""
 
@@ -117,6 +127,45 @@ class GrowingGameProblem(GrowingProblem):
         )
 
 
+class GrowingActionsProblem(GrowingProblem):
+    """Any compiled game, with candidates among the actions of its infosets."""
+
+    @property
+    def source(self) -> Any:
+        """As ``Problem``."""
+        return self.game.source
+
+    def save(self, folder: Path) -> None:
+        """As ``Problem``: saves a game that cannot be loaded by name."""
+        GameProblem(self.game).save(folder)
+
+    def describe(self, solution: Any, show: int) -> Iterator[str | Listing]:
+        """As ``Problem``: NashConv in the whole game, and the actions."""
+        first, last = GrowthFigures.of(solution.rows[0]), GrowthFigures.of(solution.rows[-1])
+        yield (
+            f"{quality(solution)} in the whole game (in the grown game {last.nash_conv_in_abstraction:.3g});"
+            f" {READINGS[solution.reading]}"
+        )
+        yield (
+            f"{len(solution.additions):,} actions added; the game grew from {first.histories:,} to"
+            f" {last.histories:,} of {solution.run.game.whole.nodes:,} histories"
+        )
+        rows: list[list[str]] = []
+        for one in solution.found:
+            added = one.addition
+            label = str(added.infoset).replace("\n", " ")[:60]
+            figures = f"{added.gain:.3g}", f"{one.frequency:.1%}", f"{added.histories:,}", f"{added.iteration:,}"
+            rows.append([label, str(added.player), str(added.action), *figures])
+        if not rows or not show:
+            return
+        columns = ["infoset", "player", "action", "gain", "used", "histories", "added at"]
+        yield Listing(columns, shortened(rows, show))
+        yield (
+            "gain: regret per iteration for not having the action, when it was added; used: how often it is chosen once"
+            " the infoset is reached; added at: the iteration"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class GrowingSpotProblem(GrowingProblem):
     """A hold'em spot with candidates for bets and raises."""
@@ -172,6 +221,8 @@ class GrowingSpotProblem(GrowingProblem):
 def growing(game: Any, growth: Growth | None) -> GrowingProblem:
     """Build the problem of growing a game or spot; raise if its options do not fit."""
     spot = spot_of(game)
+    if growth is not None and growth.start != "":
+        return _by_actions(game, growth)
     if spot is None:
         from treeplex.growth.algorithm import Growing  # noqa: PLC0415 - its kernels take time to load
 
@@ -186,14 +237,34 @@ def growing(game: Any, growth: Growth | None) -> GrowingProblem:
     return GrowingSpotProblem(start, GrowingHoldem(how), without_menu=spot.has_default_sizes)
 
 
-def usual_algorithm(game: Any) -> str:
+def _by_actions(game: Any, growth: Growth) -> GrowingActionsProblem:
+    """Build the problem of growing any game by the actions that its start leaves out."""
+    from treeplex.growth.part_algorithm import GrowingActions  # noqa: PLC0415 - its kernels take time to load
+    from treeplex.growth.start import masks_of, recorded  # noqa: PLC0415 - few runs grow
+
+    if spot_of(game) is not None:
+        raise ParameterError("The 'start' parameter is for games other than hold'em; use 'bets' and 'raises' instead.")
+    fitted, compiled = fitted_to_actions(growth), load_game(game)
+    fitted = replace(fitted, start=recorded(fitted.start, compiled))
+    masks_of(fitted.start, compiled)  # raises if the start is wrong
+    return GrowingActionsProblem(compiled, GrowingActions(fitted))
+
+
+def usual_algorithm(game: Any, start: Any = "") -> str:
     """Return the default algorithm of ``grow`` for this game."""
+    if start != "":
+        return COMPILED
     return DEFAULT_GAME_ALGORITHM if spot_of(game) is None else DEFAULT_SPOT_ALGORITHM
 
 
 def reopen(record: ProblemRecord, folder: Path, replacement: Any) -> GrowingProblem:
     """Load the problem of a recorded run again, with its options of growth."""
     source = record.source if replacement is None else replacement
+    if record.options.get("start", "") != "":
+        from treeplex.growth.part_algorithm import GrowingActions  # noqa: PLC0415 - its kernels take time to load
+
+        game = reopen_game(record, folder, replacement).game
+        return GrowingActionsProblem(game, _as_recorded(GrowingActions, record))
     if source is None:
         raise ParameterError(f"The run in {folder} is of a game of your own, '{record.game}'; pass it as game=.")
     if isinstance(source, dict):

@@ -60,7 +60,10 @@ def sized_game(game: str | Abstraction | DealtGame) -> Abstraction:
     if isinstance(rules, DealtGame):
         rules = rules.rules
     if not isinstance(rules, Abstraction):
-        raise ParameterError(f"Only a game with bet sizes can grow, such as continuous_leduc; got {quoted(game)}.")
+        raise ParameterError(
+            "Only a game with bet sizes, such as continuous_leduc, can grow without the 'start' parameter, which has"
+            f" the actions to start with; got {quoted(game)}."
+        )
     return rules
 
 
