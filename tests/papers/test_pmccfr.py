@@ -62,7 +62,7 @@ def test_the_whole_of_table_1(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(pmccfr_table1, "GAMES", {"leduc": "leduc", "kuhn": "kuhn_ext(3,4,2)"})
     monkeypatch.setattr(pmccfr_table1, "OTHER", pmccfr_table1.GAMES)
     report = REPRODUCTIONS["pmccfr-table1"].run(tmp_path, quiet)
-    assert len(report.claims) == 24
+    assert len(report.claims) == 28
     assert all(math.isfinite(claim.ours) for claim in report.claims)
     rows = list(csv.DictReader((tmp_path / "pmccfr-table1.csv").read_text().splitlines()))
     assert len(rows) == 2 * 6

@@ -32,8 +32,10 @@ class Point(NamedTuple):
 Curve = list[Point]
 
 
-def curve(game: CompiledGame, algorithm: Algorithm[CompiledGame, State], seconds: float, seed: int = 0) -> Curve:
-    """Run for ``seconds`` of training, with measurements that are closer together at the start."""
+def curve(
+    game: CompiledGame, algorithm: Algorithm[CompiledGame, State], seconds: float, seed: int = 0, goal: float = 0.0
+) -> Curve:
+    """Run for ``seconds`` of training or until NashConv is at most ``goal``; measurements are closer at the start."""
     algorithm = algorithm.open(game, Execution(threads=1))
     algorithm.advance(game, algorithm.start(game, seed), 1)  # compile or load kernels, and build trees
     state, spent, due, batch, points = algorithm.start(game, seed), 0.0, FIRST, 1.0, Curve()
@@ -46,6 +48,8 @@ def curve(game: CompiledGame, algorithm: Algorithm[CompiledGame, State], seconds
             batch = max(min(batch * 2.0, batch * max(due - spent, FIRST) / took), 1.0)
         nash_conv = algorithm.report(game, state, "average").evaluate().nash_conv
         points.append(Point(*algorithm.work(game, state)[:2], spent, nash_conv))
+        if nash_conv <= goal:
+            break
         due = max(due * GROWTH, spent)
     return points
 
