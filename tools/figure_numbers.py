@@ -64,17 +64,19 @@ def sampling_ratio(words: list[str]) -> str:
 
 
 def rbp_ratio(words: list[str]) -> str:
-    """Nodes of partial over regret-based pruning at a NashConv, or at the ``end``; ``rate``: those per iteration."""
+    """Nodes of partial over regret-based pruning at a NashConv, or at the ``end`` of the run."""
     game, family, level = words
-    if level == "rate":
-        key, name = "nodes per iteration", {"leduc": "Leduc", "leduc5": "Leduc-5"}[game]
-        found = script("tools/claims.py")["outcomes"]()["rbp-fig1"]
-        return (
-            f"{next(one['ours'] for one in found if one['claim'].startswith(f'{name}, {family.upper()}: {key}')):.1f}"
-        )
     rows = script("tools/figure_tables.py")["rows_of"]("rbp-fig1-ratios")
     own = [row for row in rows if (row["game"], row["algorithm"]) == (game, family)]
     return f"{float((own[-1] if level == 'end' else next(r for r in own if r['nash_conv'] == level))['nodes']):.1f}"
+
+
+def claim(words: list[str]) -> str:
+    """Our number for the first claim of a figure that begins with these words."""
+    identity, beginning = words[0], " ".join(words[1:])
+    claims = script("tools/claims.py")
+    found = [one["ours"] for one in claims["outcomes"]()[identity] if one["claim"].startswith(beginning)]
+    return claims["number"](found[0]) if found else f"no claim begins with {beginning!r}"
 
 
 def auto_number(words: list[str]) -> str:

@@ -131,6 +131,7 @@ WRITERS: dict[str, Writer] = {
     "claims": Writer(lambda words: script("tools/claims.py")["text"](" ".join(words)), claims_run),
     "table": Writer(lambda words: stored_table(words[0]), table_run),
     "items": Writer(lambda _: script("tools/items.py")["text"](), always(""), line=False),
+    "claim": Writer(script("tools/figure_numbers.py")["claim"], claims_run),
     **{
         name: Writer(function, always(run))
         for name, (run, function) in script("tools/figure_numbers.py")["NUMBERS"].items()

@@ -9,7 +9,7 @@ import pytest
 
 import treeplex as tp
 from treeplex.errors import ParameterError
-from treeplex.papers import curves, rbp_fig1, rbp_fig2, rbp_fig3
+from treeplex.papers import cfr_plus_fig1, curves, rbp_fig1, rbp_fig2, rbp_fig3
 from treeplex.papers.curves import Curve, iterations, nodes, run_curve, seconds
 from treeplex.papers.report import judge
 from treeplex.runs import Limits
@@ -79,3 +79,26 @@ def test_a_claim_is_held_against_bounds_of_its_own() -> None:
     measured = {name.replace("cfr", family, 1): 1.0 for name in names for family in ("cfr", "cfr+")}
     assert all(claim.holds for claim in judge("rbp-fig3", measured))
     assert not all(claim.holds for claim in judge("rbp-fig3", {**measured, "cfr_spread": 1.51}))
+
+
+def test_ratios_from_four_cards_on_leave_three_out() -> None:
+    plus = {**{f"cfr+_{order}": 10 for order in cfr_plus_fig1.ORDERS}, "cfr+_faced_delayed": 10, "cfr+_current": 100}
+    rows = [
+        {"deck": deck, **{f"cfr_{order}": cost for order in cfr_plus_fig1.ORDERS}, **plus}
+        for deck, cost in ((3, 70), (4, 120), (6, 117), (100, 200))
+    ]
+    measured = cfr_plus_fig1.measure(rows)
+    assert measured["smallest_ratio_faced_delayed"] == 7.0
+    assert measured["smallest_ratio_from_four"] == 11.7
+
+
+def test_cfr_on_leduc_runs_to_its_goal(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(rbp_fig1, "GAMES", ("leduc",))
+    monkeypatch.setattr(rbp_fig1, "FAMILIES", {"cfr": "CFR"})
+    monkeypatch.setattr(rbp_fig1, "NODES", {("leduc", "cfr"): 10**8})
+    monkeypatch.setattr(rbp_fig1, "GOALS", {("leduc", "cfr"): 0.3})
+    monkeypatch.setattr(rbp_fig1, "report_curves", lambda identity, folder, measured, curves, *rest: curves)
+    partial, pruned = rbp_fig1.reproduce(tmp_path, lambda line: None)
+    assert partial.rows[-1].nash_conv <= 0.3 < partial.rows[-2].nash_conv
+    assert partial.rows[-1].nodes_touched < 10**8
+    assert pruned.best <= partial.best

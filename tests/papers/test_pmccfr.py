@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import treeplex as tp
+from treeplex.algorithms.cfr import cfr_plus
 from treeplex.algorithms.mccfr import pure_mccfr
 from treeplex.games.leduc_pots import leduc_pots
 from treeplex.papers import pmccfr_fig2, pmccfr_fig3, pmccfr_table1
@@ -114,6 +115,13 @@ def test_curves_count_training_alone() -> None:
     assert [point.seconds for point in points] == sorted(point.seconds for point in points)
     assert points[-1].seconds >= 0.05
     assert points[-1].nodes > points[0].nodes > 0
+
+
+def test_a_curve_ends_at_its_goal() -> None:
+    game = tp.load("kuhn")
+    points = curve(game, cfr_plus(), 20.0, goal=0.05)
+    assert points[-1].nash_conv <= 0.05 < min(point.nash_conv for point in points[:-1])
+    assert points[-1].seconds < 1.0
 
 
 def test_medians_meet_where_they_should() -> None:
