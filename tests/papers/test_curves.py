@@ -85,7 +85,7 @@ def test_ratios_from_four_cards_on_leave_three_out() -> None:
     plus = {**{f"cfr+_{order}": 10 for order in cfr_plus_fig1.ORDERS}, "cfr+_faced_delayed": 10, "cfr+_current": 100}
     rows = [
         {"deck": deck, **{f"cfr_{order}": cost for order in cfr_plus_fig1.ORDERS}, **plus}
-        for deck, cost in ((3, 70), (4, 120), (6, 117), (100, 200))
+        for deck, cost in ((3, 70), (4, 117), (6, 120), (100, 200))
     ]
     measured = cfr_plus_fig1.measure(rows)
     assert measured["smallest_ratio_faced_delayed"] == 7.0

@@ -64,6 +64,10 @@ def test_the_whole_of_table_1(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(pmccfr_table1, "OTHER", pmccfr_table1.GAMES)
     report = REPRODUCTIONS["pmccfr-table1"].run(tmp_path, quiet)
     assert len(report.claims) == 28
+    ours = {claim.claim: claim.ours for claim in report.claims}
+    for game in ("Leduc", "Kuhn"):
+        looked = next(value for claim, value in ours.items() if claim.startswith(f"{game} extension, CFR: share"))
+        assert ours[f"ours: {game} extension, CFR: the same by nodes that are entered, not only looked at"] < looked
     assert all(math.isfinite(claim.ours) for claim in report.claims)
     rows = list(csv.DictReader((tmp_path / "pmccfr-table1.csv").read_text().splitlines()))
     assert len(rows) == 2 * 6
