@@ -208,7 +208,7 @@ TABLES: dict[str, tuple[str, Callable[[], str]]] = {  # by name: the run whose d
     "foundation": ("foundation", foundation),
     "own-game": ("foundation", own_game),
     "first-order": ("first-order", first_order),
-    # "cfr-plus-fig1": ("papers/cfr-plus-fig1", cfr_plus_fig1),
+    "cfr-plus-fig1": ("papers/cfr-plus-fig1", cfr_plus_fig1),
     "rbp-fig1-ratios": ("papers/rbp-fig1", rbp_fig1_ratios),
     # "saef-fig1": ("papers/saef-fig1", saef_fig1),
     "pmccfr-table1": ("papers/pmccfr-table1", pmccfr_table1),

@@ -37,6 +37,7 @@ from figure_data import BENCHMARKS, ROOT, data, script
 RUNS = BENCHMARKS / "runs.json"
 TABLES = BENCHMARKS / "tables"
 CHEAP = 10.0  # minutes
+BUSY = 1.5  # load average
 BLOCK = re.compile(r"(?<!`)(<!-- (figures|claims) (.+?) -->)(\n?)(.*?)(<!-- end of \2 -->)", re.S)
 
 
@@ -221,9 +222,10 @@ def old(figure: Figure, run: Run) -> Iterator[str]:
 
 
 def machine() -> str:
-    """Machine of this process, in words."""
+    """Machine of this process, in words; whether other processes were busy at the end of the run."""
     models = re.findall(r"model name\s*: (.+)", Path("/proc/cpuinfo").read_text(encoding="utf-8"))
-    return f"{os.cpu_count()} cores of an {(models or [platform.processor()])[0]}"
+    busy = " with other work on them" if os.getloadavg()[0] > BUSY else ""
+    return f"{os.cpu_count()} cores of an {(models or [platform.processor()])[0]}{busy}"
 
 
 def record(name: str) -> None:
