@@ -122,10 +122,10 @@ def test_curves_count_training_alone() -> None:
 
 
 def test_a_curve_ends_at_its_goal() -> None:
-    game = tp.load("kuhn")
-    points = curve(game, cfr_plus(), 20.0, goal=0.05)
-    assert points[-1].nash_conv <= 0.05 < min(point.nash_conv for point in points[:-1])
-    assert points[-1].seconds < 1.0
+    goal, seconds = 1e-4, 20.0  # CFR+ needs some hundredths of a second
+    points = curve(tp.load("leduc"), cfr_plus(), seconds, goal=goal)
+    assert points[-1].nash_conv <= goal < min(point.nash_conv for point in points[:-1])
+    assert points[-1].seconds < seconds / 2.0
 
 
 def test_medians_meet_where_they_should() -> None:
