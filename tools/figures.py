@@ -112,6 +112,13 @@ def stored_table(name: str) -> str:
     return "\n".join("|" + "|".join(f" {cell} " if cell else " " for cell in row) + "|" for row in rows)
 
 
+def table_cell(words: list[str]) -> str:
+    """A cell of a stored table: the table, the column counted from 0, and the row by its first cell."""
+    name, column, row = words[0], int(words[1]), " ".join(words[2:])
+    with (TABLES / f"{name}.csv").open(newline="", encoding="utf-8") as file:
+        return next((cells[column] for cells in csv.reader(file) if cells[0] == row), f"no row {row!r}")
+
+
 def table_run(words: list[str]) -> str:
     """The run of a table."""
     computed = script("tools/figure_tables.py")["TABLES"]
@@ -132,6 +139,7 @@ WRITERS: dict[str, Writer] = {
     "claims": Writer(lambda words: script("tools/claims.py")["text"](" ".join(words)), claims_run),
     "table": Writer(lambda words: stored_table(words[0]), table_run),
     "items": Writer(lambda _: script("tools/items.py")["text"](), always(""), line=False),
+    "cell": Writer(table_cell, table_run),
     "claim": Writer(script("tools/figure_numbers.py")["claim"], claims_run),
     **{
         name: Writer(function, always(run))
