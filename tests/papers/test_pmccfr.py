@@ -106,6 +106,7 @@ def test_the_whole_of_figure_2(tmp_path, monkeypatch) -> None:
 def test_the_whole_of_figure_3(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(pmccfr_fig3, "SEEDS", 2)
     monkeypatch.setattr(pmccfr_fig3, "SECONDS", 0.3)
+    monkeypatch.setattr(pmccfr_fig3, "DRAWN", {})
     report = REPRODUCTIONS["pmccfr-fig3"].run(tmp_path, quiet)
     measured = {claim.claim: claim.ours for claim in report.claims}
     assert all(math.isfinite(value) for value in measured.values())
