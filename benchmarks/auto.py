@@ -335,6 +335,11 @@ def table(cells: Cells, names: list[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def page() -> str:
+    """AUTO.md, from auto.json."""
+    return table(Cells(HERE / "auto.json", CANDIDATES, LIMITS[-1], False), [*CATALOG, *OPENSPIEL])
+
+
 def save_games(folder: Path) -> None:
     """Compile the games of OpenSpiel and keep them, packed."""
     import treeplex as tp

@@ -5,20 +5,23 @@
 
 Groups: cfr+ (schedules for CFR+), rates (how fast regrets grow), early (where nodes go at first), excess (how R(S) is
 read), start (sizes of new subgames), transfer (bumps), archive (what it changes), remove (the other two ways of section
-6), plateau (what fixed abstractions come to). Most print a table: NashConv in the full game by nodes touched, the mean
-and the largest ratio to the best fixed abstraction of the same algorithm over snapshots from 1e6 nodes on (ten per
-factor of ten), the largest ratio to the smallest NashConv so far, and the snapshots at which the best fixed one leads.
-The switches replace functions of the product here; it has no such options.
+6), plateau (what fixed abstractions come to), readings (excess and start without fixed abstractions, for
+benchmarks/tables; with --nodes 3e9). Most print a table: NashConv in the full game by nodes touched, the mean and the
+largest ratio to the best fixed abstraction of the same algorithm over snapshots from 1e6 nodes on (ten per factor of
+ten), the largest ratio to the smallest NashConv so far, and the snapshots at which the best fixed one leads. The
+switches replace functions of the product here; it has no such options.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +30,7 @@ import pytest
 from treeplex.engines.public.game import RULES, GrowingGame
 from treeplex.engines.public.tree import Block, GrowingTree
 from treeplex.games.continuous import continuous_leduc_rules, menu_of
-from treeplex.growth import add, where
+from treeplex.growth import add, dealt
 from treeplex.growth.algorithm import Growing, GrowthState
 from treeplex.growth.dealt import balance
 from treeplex.growth.options import Growth
@@ -39,6 +42,7 @@ from treeplex.papers.saef_fig1 import at, plateaus
 from treeplex.problems.loading import sized_game
 from treeplex.runs.loop import RunOutcome
 
+TABLES = Path(__file__).with_name("tables")
 SHOWN = (3e6, 1e7, 3e7, 1e8, 3e8, 1e9, 3e9)
 START = (0.01, 1.0)
 FIXED = ("branch-2", "branch-3", "branch-5")
@@ -122,8 +126,8 @@ CASES: dict[str, list[Case]] = {
 
 def face(patch: pytest.MonkeyPatch) -> None:
     """R(S) is the regret of the new action itself, not by how much it exceeds the best one in the abstraction."""
-    original = where.best_sizes
-    patch.setattr(where, "best_sizes", lambda nodes, regret, *rest: original(nodes, np.zeros_like(regret), *rest))
+    original = dealt.best_sizes
+    patch.setattr(dealt, "best_sizes", lambda nodes, regret, *rest: original(nodes, np.zeros_like(regret), *rest))
 
 
 def start(patch: pytest.MonkeyPatch) -> None:
@@ -162,7 +166,7 @@ def constant(patch: pytest.MonkeyPatch) -> None:
     def needed(largest: Any, inside: int, added: Any, effective: float, factor: float) -> Any:
         return np.asarray(largest) * (factor * (1.0 + np.asarray(added) / inside) - 1.0)
 
-    patch.setattr(where, "needed", needed)
+    patch.setattr(dealt, "needed", needed)
     patch.setattr("treeplex.growth.check.needed", needed)
 
 
@@ -275,6 +279,21 @@ def plateau() -> None:
         print(f"{name:10} {level:.4f} in the full game, {inside:.5f} in the abstraction, after {touched:.2g} nodes")
 
 
+def readings(nodes: int, file: Path) -> None:
+    """What the readings of R(S) and the sizes of new subgames come to, without the fixed abstractions, as a table."""
+    rows = [
+        ["run", "NashConv at the end", "sizes", "largest over the smallest so far"],
+        ["---", "---:", "---:", "---:"],
+    ]
+    for case in dict.fromkeys([*CASES["excess"], *CASES["start"][1:]]):
+        found = run(case, nodes)
+        last, bump = found.rows[-1], largest_bump(found)[0]
+        rows.append([case.name, f"{found.evaluation.nash_conv:.3f}", f"{last.extra['sizes']:,}", f"{bump:.1f}"])
+        print(*rows[-1], sep=" | ", flush=True)
+    with file.open("w", newline="", encoding="utf-8") as out:
+        csv.writer(out, lineterminator="\n").writerows(rows)
+
+
 def same_iterates(iterations: int = 3000) -> None:
     """Archiving changes no iterate: NashConv in a fixed abstraction, and the nodes that it takes."""
     print(f"\narchive: {iterations:,} iterations of fixed abstractions, without and with an archive")
@@ -339,6 +358,8 @@ def main() -> None:
             early()
         elif group == "plateau":
             plateau()
+        elif group == "readings":
+            readings(int(arguments.nodes), TABLES / "growing-readings.csv")
         else:
             if group == "archive":
                 same_iterates()

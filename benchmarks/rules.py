@@ -30,6 +30,7 @@ from treeplex.runs.loop import run
 from treeplex.runs.schema import Options
 
 STORED = Path(__file__).with_suffix(".json")
+ITERATIONS, SECONDS = 100_000, 300.0  # of a cell at most
 TABLES = Path(__file__).with_name("RULES.md")
 HEADING = """# Iterations of every rule on twelve games
 
@@ -213,6 +214,12 @@ def report(arguments: argparse.Namespace) -> Iterator[str]:
         yield f"| {' | '.join(line)} |"
 
 
+def page() -> str:
+    """RULES.md, from rules.json."""
+    arguments = argparse.Namespace(games=GAMES, rules=RULES, iterations=ITERATIONS, seconds=SECONDS)
+    return f"{HEADING}\n" + "\n".join(report(arguments)) + "\n"
+
+
 def claims(known: dict[str, Any], arguments: argparse.Namespace) -> Iterator[tuple[str, str, str, str]]:
     """(claim, game, what was found, whether it holds), for all that has been measured."""
 
@@ -254,8 +261,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # pyright: ignore[reportOptionalMemberAccess]
     parser.add_argument("--games", nargs="+", default=list(GAMES))
     parser.add_argument("--rules", nargs="+", default=list(RULES))
-    parser.add_argument("--iterations", type=int, default=100_000, help="of a cell at most")
-    parser.add_argument("--seconds", type=float, default=300.0, help="of a cell at most")
+    parser.add_argument("--iterations", type=int, default=ITERATIONS, help="of a cell at most")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="of a cell at most")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--no-sampled", dest="sampled", action="store_false", help="leave the samplers out")
     parser.add_argument("--report", action="store_true", help="write tables of what is stored, and run nothing")

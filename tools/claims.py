@@ -1,16 +1,16 @@
-"""Write what became of the papers' claims into the documentation: from benchmarks/papers.json, between marked lines.
+"""Tables of the papers' claims, and what became of them, from benchmarks/papers.json.
 
-    treeplex reproduce rbp-fig1 --json | python tools/claims.py --keep     # remember the outcome of a run, and write
-    python tools/claims.py                                                 # write all tables again
+    treeplex reproduce rbp-fig1 --json | python tools/claims.py --keep     # store the outcome of a run, and write
+    python tools/claims.py                                                 # write all pages again
 
-A page asks for a table by two lines, ``<!-- claims ID -->`` and ``<!-- end of claims -->``; what stands between them is
-replaced. ``<!-- claims of all -->`` asks for one line per figure.
+A page asks for a table by two lines, ``<!-- claims ID -->`` and ``<!-- end of claims -->`` (``tools/figures.py``).
+``<!-- claims of all -->`` asks for one line per figure.
 """
 
 from __future__ import annotations
 
 import json
-import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from treeplex.papers.registry import REPRODUCTIONS
 
 ROOT = Path(__file__).parents[1]
 OUTCOMES = ROOT / "benchmarks" / "papers.json"
-BLOCK = re.compile(r"(<!-- claims (.+?) -->\n).*?(<!-- end of claims -->)", re.S)
 PAGES = {  # where the figures of a paper are
     "cfr-plus": "cfr-plus.md",
     "rbp": "regret-based-pruning.md",
@@ -59,30 +58,22 @@ def of_all(known: dict[str, list[dict[str, Any]]]) -> str:
     return "\n".join(rows)
 
 
-def written(text: str) -> str:
-    """A page with its tables as they should be."""
-
-    def fill(found: re.Match[str]) -> str:
-        known = outcomes()
-        if found[2] == "of all":
-            return f"{found[1]}\n{of_all(known)}\n\n{found[3]}"
-        return f"{found[1]}\n{table(found[2], known[found[2]])}\n\n{found[3]}" if found[2] in known else found[0]
-
-    return BLOCK.sub(fill, text)
+def text(name: str) -> str:
+    """The table of a figure's claims; ``of all`` is one line per figure."""
+    known = outcomes()
+    return of_all(known) if name == "of all" else table(name, known[name])
 
 
 def main() -> None:
-    """Remember an outcome if asked to; write every page."""
+    """Store the outcome of a run if asked to; write every page."""
+    ran: list[str] = []
     if "--keep" in sys.argv:
         run = json.load(sys.stdin)
         known = outcomes() if OUTCOMES.exists() else {}
         known[run["id"]] = run["claims"]
         OUTCOMES.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n", encoding="utf-8")
-    for page in sorted((ROOT / "docs").rglob("*.md")):
-        text = page.read_text(encoding="utf-8")
-        if (new := written(text)) != text:
-            page.write_text(new, encoding="utf-8")
-            print(page.relative_to(ROOT))
+        ran = ["--ran", f"papers/{run['id']}"]
+    subprocess.run([sys.executable, str(ROOT / "tools" / "figures.py"), *ran], check=True)  # noqa: S603 - our own program
 
 
 if __name__ == "__main__":

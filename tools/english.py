@@ -177,6 +177,7 @@ def paragraphs(text: str) -> Iterator[tuple[int, str]]:
 
 def plain(paragraph: str) -> str:
     """A paragraph without markup: code and formulas count as one word each."""
+    paragraph = re.sub(r"<!--.*?-->", "", paragraph)
     text = re.sub(r"!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])", r"\1", paragraph)
     text = re.sub(r"`[^`]*`|\$[^$]*\$|\{[^}]*\}", "X", text)
     return re.sub(r"[*_<>]{1,3}|https?://\S+", "", text)

@@ -28,7 +28,8 @@ Memory of regrets, averages and tables, as each side counts it:
 """
 
 
-def main() -> None:
+def page() -> str:
+    """RESULTS.md, from the results and the notes."""
     runs = [
         row for name in ("results.json", "results-16.json") for row in json.loads((HERE / name).read_text())["runs"]
     ]
@@ -47,7 +48,11 @@ def main() -> None:
     for (spot, storage), (us, them) in memory.items():
         text += f"| {spot} | {storage} | {us / 1e6:.2f} | {f'{them / 1e6:.2f}' if them else ''} |\n"
     notes = HERE / "notes.md"
-    (HERE / "RESULTS.md").write_text(text + ("\n" + notes.read_text() if notes.exists() else ""))
+    return text + ("\n" + notes.read_text() if notes.exists() else "")
+
+
+def main() -> None:
+    (HERE / "RESULTS.md").write_text(page())
 
 
 def told(numbers: dict) -> str:

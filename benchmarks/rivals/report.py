@@ -1,7 +1,7 @@
 """Write the results of a run as Markdown and as the README's picture.
 
-``.venv/bin/python benchmarks/rivals/report.py`` writes RESULTS.md, docs/images/rivals.png and the part of README.md
-between the ``rivals`` markers again from results.json, without a new run.
+``.venv/bin/python benchmarks/rivals/report.py`` writes RESULTS.md and docs/images/rivals.png again from results.json,
+without a new run. ``tools/figures.py`` writes the part of README.md.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from matplotlib.figure import Figure
 Results = dict[str, Any]
 
 HERE = Path(__file__).resolve().parent
-BEGIN, END = "<!-- rivals:begin -->", "<!-- rivals:end -->"
 
 NAMES = {"cfr": "CFR", "cfr+": "CFR+"}
 
@@ -177,13 +176,9 @@ def readme(results: Results) -> str:
 
 
 def write(results: Results) -> None:
-    """Write the table, the picture and the README's part."""
-    root = HERE.parents[1]
+    """Write the table and the picture; ``tools/figures.py`` writes the README's part."""
     (HERE / "RESULTS.md").write_text(markdown(results))
-    picture(results, root / "docs/images/rivals.png")
-    page = root / "README.md"
-    before, rest = page.read_text().split(BEGIN)
-    page.write_text(f"{before}{BEGIN}\n{readme(results)}\n{END}{rest.split(END)[1]}")
+    picture(results, HERE.parents[1] / "docs/images/rivals.png")
 
 
 if __name__ == "__main__":

@@ -141,14 +141,22 @@ def fine(name: str, rows: list[dict]) -> list[str]:
     ]
 
 
-def main() -> None:
-    print("# Which bet sizes matter: results\n\n`report.py` prints this page. It and `run.py` say what is measured.\n")
+def page() -> str:
+    """RESULTS.md, from what is stored."""
+    lines = [
+        "# Which bet sizes matter: results\n\n`report.py` prints this page. It and `run.py` say what is measured.\n"
+    ]
     for name, task in TASKS.items():
         path = Path(RESULTS / f"{name}.jsonl")
         if path.exists():
             rows = sorted(map(json.loads, path.read_text().splitlines()), key=lambda row: row["spot"])
             told = {"singles": singles, "fixed": fixed_menus, "pairs": pairs, "fine": fine}[task.against]
-            print("\n".join(told(name, rows)))
+            lines.append("\n".join(told(name, rows)))
+    return "\n".join(lines)
+
+
+def main() -> None:
+    print(page())
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
@@ -15,24 +14,6 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
-
-
-def measured_version(page: str) -> str:
-    """The version of treeplex in the README's figure."""
-    part = page.split("<!-- rivals:begin -->")[1].split("<!-- rivals:end -->", maxsplit=1)[0]
-    found = re.search(r"as long as\s+treeplex (\S+),", part)
-    assert found is not None
-    return found.group(1)
-
-
-def test_figures_are_of_this_version() -> None:
-    assert measured_version(README) == PROJECT["version"]
-    results = json.loads((ROOT / "benchmarks/rivals/results.json").read_text(encoding="utf-8"))
-    assert results["versions"]["treeplex"] == PROJECT["version"]
-
-
-def test_a_stale_figure_is_noticed() -> None:
-    assert measured_version(README.replace(f"treeplex {PROJECT['version']},", "treeplex 0.0.1,")) == "0.0.1"
 
 
 @pytest.mark.parametrize("file", ["CITATION.cff", "README.md", "docs/reference/file-formats.md"])

@@ -80,10 +80,3 @@ def test_outcomes_are_of_the_claims_as_they_are(identity, claims) -> None:
 def test_every_figure_stands_on_one_page_with_its_claims(identity) -> None:
     texts = [(ROOT / "docs" / "theory" / f"{page}.md").read_text(encoding="utf-8") for page in PAPERS]
     assert sum(f"<!-- claims {identity} -->" in text and f'<a id="{identity}"></a>' in text for text in texts) == 1
-
-
-def test_tables_are_those_of_the_outcomes(claims) -> None:
-    """``python tools/claims.py`` would change nothing."""
-    for page in [*PAGES, ROOT / "docs" / "how-to" / "reproduce.md"]:
-        text = page.read_text(encoding="utf-8")
-        assert claims["written"](text) == text, page.name

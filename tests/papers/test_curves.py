@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 import treeplex as tp
 from treeplex.errors import ParameterError
 from treeplex.games.matrix import MatrixGame
-from treeplex.papers import curves, pmccfr_dominated, rbp_fig1, rbp_fig2, rbp_fig3, rbp_text
+from treeplex.papers import cfr_plus_fig1, curves, pmccfr_dominated, rbp_fig1, rbp_fig2, rbp_fig3, rbp_text
 from treeplex.papers.curves import Curve, iterations, nodes, run_curve, seconds
 from treeplex.papers.report import judge
 from treeplex.runs import Limits
@@ -116,3 +116,26 @@ def test_added_strategies_are_dominated_and_change_no_value(tmp_path, monkeypatc
     monkeypatch.setattr(pmccfr_dominated, "SIZE", 15)
     report = pmccfr_dominated.reproduce(tmp_path, lambda line: None)
     assert all(math.isfinite(claim.ours) for claim in report.claims)
+
+
+def test_ratios_from_four_cards_on_leave_three_out() -> None:
+    plus = {**{f"cfr+_{order}": 10 for order in cfr_plus_fig1.ORDERS}, "cfr+_faced_delayed": 10, "cfr+_current": 100}
+    rows = [
+        {"deck": deck, **{f"cfr_{order}": cost for order in cfr_plus_fig1.ORDERS}, **plus}
+        for deck, cost in ((3, 70), (4, 117), (6, 120), (100, 200))
+    ]
+    measured = cfr_plus_fig1.measure(rows)
+    assert measured["smallest_ratio_faced_delayed"] == 7.0
+    assert measured["smallest_ratio_from_four"] == 11.7
+
+
+def test_cfr_on_leduc_runs_to_its_goal(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(rbp_fig1, "GAMES", ("leduc",))
+    monkeypatch.setattr(rbp_fig1, "FAMILIES", {"cfr": "CFR"})
+    monkeypatch.setattr(rbp_fig1, "NODES", {("leduc", "cfr"): 10**8})
+    monkeypatch.setattr(rbp_fig1, "GOALS", {("leduc", "cfr"): 0.3})
+    monkeypatch.setattr(rbp_fig1, "report_curves", lambda identity, folder, measured, curves, *rest: curves)
+    partial, pruned = rbp_fig1.reproduce(tmp_path, lambda line: None)
+    assert partial.rows[-1].nash_conv <= 0.3 < partial.rows[-2].nash_conv
+    assert partial.rows[-1].nodes_touched < 10**8
+    assert pruned.best <= partial.best

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import treeplex as tp
+from treeplex.algorithms.cfr import cfr_plus
 from treeplex.algorithms.samplers import pure_mccfr
 from treeplex.games.leduc_pots import leduc_pots
 from treeplex.papers import pmccfr_fig2, pmccfr_fig3, pmccfr_table1
@@ -62,7 +63,11 @@ def test_the_whole_of_table_1(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(pmccfr_table1, "GAMES", {"leduc": "leduc", "kuhn": "kuhn_ext(3,4,2)"})
     monkeypatch.setattr(pmccfr_table1, "OTHER", pmccfr_table1.GAMES)
     report = REPRODUCTIONS["pmccfr-table1"].run(tmp_path, quiet)
-    assert len(report.claims) == 24
+    assert len(report.claims) == 28
+    ours = {claim.claim: claim.ours for claim in report.claims}
+    for game in ("Leduc", "Kuhn"):
+        looked = next(value for claim, value in ours.items() if claim.startswith(f"{game} extension, CFR: share"))
+        assert ours[f"ours: {game} extension, CFR: the same by nodes that are entered, not only looked at"] < looked
     assert all(math.isfinite(claim.ours) for claim in report.claims)
     rows = list(csv.DictReader((tmp_path / "pmccfr-table1.csv").read_text().splitlines()))
     assert len(rows) == 2 * 6
@@ -101,6 +106,7 @@ def test_the_whole_of_figure_2(tmp_path, monkeypatch) -> None:
 def test_the_whole_of_figure_3(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(pmccfr_fig3, "SEEDS", 2)
     monkeypatch.setattr(pmccfr_fig3, "SECONDS", 0.3)
+    monkeypatch.setattr(pmccfr_fig3, "DRAWN", {})
     report = REPRODUCTIONS["pmccfr-fig3"].run(tmp_path, quiet)
     measured = {claim.claim: claim.ours for claim in report.claims}
     assert all(math.isfinite(value) for value in measured.values())
@@ -114,6 +120,13 @@ def test_curves_count_training_alone() -> None:
     assert [point.seconds for point in points] == sorted(point.seconds for point in points)
     assert points[-1].seconds >= 0.05
     assert points[-1].nodes > points[0].nodes > 0
+
+
+def test_a_curve_ends_at_its_goal() -> None:
+    goal, seconds = 1e-4, 20.0  # CFR+ needs some hundredths of a second
+    points = curve(tp.load("leduc"), cfr_plus(), seconds, goal=goal)
+    assert points[-1].nash_conv <= goal < min(point.nash_conv for point in points[:-1])
+    assert points[-1].seconds < seconds / 2.0
 
 
 def test_medians_meet_where_they_should() -> None:

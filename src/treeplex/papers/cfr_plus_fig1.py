@@ -22,6 +22,7 @@ ID: Final = "cfr-plus-fig1"
 DECKS: Final = (3, 4, 6, 10, 18, 32, 56, 100, 178, 316, 562, 1000, 1778)
 SMALL: Final = 10  # the largest small deck
 LARGE: Final = 100  # the smallest large deck
+FOUR: Final = 4  # the smallest deck in which a delay helps: with three cards no delay from 0 to 60 reaches ten
 TARGET: Final = 0.001  # bets per hand
 EXACT_UPTO: Final = 2_000
 MOST: Final = 1_000_000  # iterations after which a curve is abandoned
@@ -64,6 +65,9 @@ def measure(rows: list[dict[str, int]]) -> dict[str, float]:
         ratios = [row[f"cfr_{order}"] / row[plus] for row in rows]
         name = plus.removeprefix("cfr+_")
         out |= {f"smallest_ratio_{name}": min(ratios), f"median_ratio_{name}": median(ratios)}
+    out["smallest_ratio_from_four"] = min(
+        row["cfr_faced"] / row["cfr+_faced_delayed"] for row in rows if row["deck"] >= FOUR
+    )
     over = {row["deck"]: row["cfr+_current"] / row["cfr+_faced"] for row in rows}
     out["current_over_average_small"] = min(ratio for deck, ratio in over.items() if deck <= SMALL)
     out["current_over_average_large"] = max(ratio for deck, ratio in over.items() if deck >= LARGE)

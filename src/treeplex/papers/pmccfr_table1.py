@@ -102,6 +102,7 @@ def reproduce(folder: Path, tell: Tell) -> PaperReport:
             if algorithm in PAPER[name]:
                 measured[f"{name}_{algorithm}_ratio"] = ours / paper
                 measured[f"{name}_{algorithm}_other"] = other / paper
+                measured[f"{name}_{algorithm}_entered"] = nodes.entered / paper
         measured[f"{name}_nodes"] = game.nodes
         measured[f"{name}_pmccfr_fewest"] = float(
             measured[f"{name}_PMCCFR"] == min(measured[f"{name}_{other}"] for other in PAPER[name])

@@ -2,7 +2,8 @@
 
 Fixed abstractions against ones that grow, by vanilla CFR: NashConv in the full game and the size of the abstraction,
 against nodes touched. In the full game bets of every size are legal and translated by the pseudo-harmonic mapping. Each
-fixed abstraction is drawn with its plateau, the NashConv that it converges to.
+fixed abstraction is drawn with its plateau, the NashConv that it converges to. Branch-5 and Recovery-1.01 also run with
+ten times the nodes, because Branch-5 has not levelled off before.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ from treeplex.runs.loop import RunOutcome
 ID: Final = "saef-fig1"
 
 NODES: Final = 3_000_000_000
+LATER: Final = 10  # times as many nodes, for two of the curves
+LONG: Final = ("Branch-5", "Recovery-1.01")
+LONGER: Final = ", longer"  # ends the names of these runs
 SNAPSHOTS: Final = tuple(float(nodes) for nodes in np.geomspace(1e6, NODES, 36))
 EXTRA: Final = ("nash_conv_in_abstraction", "histories", "sizes", "weight")
 FIXED: Final = ("Branch-2", "Branch-3", "Branch-5")
@@ -55,10 +59,12 @@ class Plateau(NamedTuple):
 def reproduce(folder: Path, tell: Tell, nodes: int = NODES) -> PaperReport:
     """Run all curves to ``nodes``; write a CSV and a figure."""
     runs: dict[str, RunOutcome[GrowthState]] = {}
-    for name, (sizes, growth) in CURVES.items():
+    for name in CURVES:
         tell(f"{name} ({len(runs) + 1} of {len(CURVES)})")
-        start = sized_game(f'continuous_leduc(sizes="{sizes}")')
-        runs[name] = dense_run(start, Growing(growth), Limits(nodes=nodes))
+        runs[name] = growth_run(name, nodes)
+    for name in LONG:
+        tell(f"{name}, {LATER} times as long")
+        runs[name + LONGER] = growth_run(name, LATER * nodes)
     tell("plateaus of the fixed abstractions")
     levels = plateaus(nodes)
     rows = [
@@ -69,6 +75,13 @@ def reproduce(folder: Path, tell: Tell, nodes: int = NODES) -> PaperReport:
     ]
     table = Table(["curve", "iteration", "nodes", "nash_conv", *EXTRA, "plateau"], rows)
     return report(ID, folder, measure(runs, levels, nodes), table, lambda path: _plot(runs, levels, path))
+
+
+def growth_run(name: str, nodes: int) -> RunOutcome[GrowthState]:
+    """Run one of the curves to ``nodes``."""
+    sizes, growth = CURVES[name]
+    start = sized_game(f'continuous_leduc(sizes="{sizes}")')
+    return dense_run(start, Growing(growth), Limits(nodes=nodes))
 
 
 def plateaus(nodes: int = NODES) -> dict[str, Plateau]:
@@ -91,6 +104,7 @@ def measure(runs: dict[str, RunOutcome[GrowthState]], levels: dict[str, Plateau]
     ours = runs["Recovery-1.01"]
     final = {name: run.evaluation.nash_conv for name, run in runs.items()}
     fall = {name: final[name] / at(run, nodes / 10) for name, run in runs.items()}
+    late_final = {name: final[name + LONGER] for name in LONG}
     late = [addition for addition in ours.state.additions if _street(addition.decision) == 2]
     return {
         "worst_snapshot": max(at(ours, n) / min(at(runs[name], n) for name in FIXED) for n in snapshots),
@@ -104,6 +118,10 @@ def measure(runs: dict[str, RunOutcome[GrowthState]], levels: dict[str, Plateau]
         "factor_1_over_1.01": final["Recovery-1.0"] / final["Recovery-1.01"],
         "factor_1.1_over_1.01": final["Recovery-1.1"] / final["Recovery-1.01"],
         "factor_2_over_1.01": final["Recovery-2.0"] / final["Recovery-1.01"],
+        "late_branch_5_over_plateau": late_final["Branch-5"] / levels["Branch-5"].full,
+        "late_branch_5_fall": late_final["Branch-5"] / final["Branch-5"],
+        "late_grown_fall": late_final["Recovery-1.01"] / final["Recovery-1.01"],
+        "late_over_best_plateau": late_final["Recovery-1.01"] / min(level.full for level in levels.values()),
         "near_the_bottom": len(late) / max(len(ours.state.additions), 1),
     }
 
@@ -122,7 +140,10 @@ def _plot(runs: dict[str, RunOutcome[GrowthState]], levels: dict[str, Plateau], 
     """Plot NashConv above, with dotted lines at plateaus, and the size of the abstraction below."""
     title = "Continuous Leduc hold'em (Brown & Sandholm 2015, Figure 1)"
     with drawing(path, (8, 7), title, 2, 1, sharex=True, height_ratios=(3, 2)) as (upper, lower):
-        for name, run in runs.items():
+        for curve, run in runs.items():
+            name = curve.removesuffix(LONGER)
+            if curve + LONGER in runs:  # the longer run begins with the same points
+                continue
             touched = [row.nodes_touched for row in run.rows]
             histories = [row.extra["histories"] + row.extra["archived"] for row in run.rows]
             style = {"label": name, "linewidth": 1.6, "linestyle": "--" if name in FIXED else "-"}

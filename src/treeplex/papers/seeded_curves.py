@@ -40,8 +40,9 @@ def curve(
     seconds: float,
     seed: int = 0,
     start: str = UNIFORM,
+    goal: float = 0.0,
 ) -> Curve:
-    """Run for ``seconds`` of training, with measurements that are closer together at the start."""
+    """Run for ``seconds`` of training or until NashConv is at most ``goal``; measurements are closer at the start."""
     algorithm = algorithm.open(game, Execution(threads=1))
     algorithm.advance(game, algorithm.start(game, seed), 1)  # compile or load kernels, and build trees
     state, spent, due, batch, points = initial_state(algorithm, game, seed, start), 0.0, FIRST, 1.0, Curve()
@@ -54,6 +55,8 @@ def curve(
             batch = max(min(batch * 2.0, batch * max(due - spent, FIRST) / took), 1.0)
         nash_conv = algorithm.report(game, state, "average").evaluate().nash_conv
         points.append(Point(*algorithm.work(game, state)[:2], spent, nash_conv))
+        if nash_conv <= goal:
+            break
         due = max(due * GROWTH, spent)
     return points
 
