@@ -133,8 +133,8 @@ def _decode(words: Table, segments: Layout, out: Array) -> None:
     frequency[marks] = reader.take(used, np.uint16).astype(np.uint32) + 1
     if not np.isin(frequency.reshape(CONTEXTS, TOKENS).sum(axis=1), sums).all():
         raise ValueError("its frequencies do not fit")
-    states = reader.take(LANES, np.uint64)
-    code = np.append(reader.take(count - CODED, np.uint32), np.uint32(0))
+    states = np.array(reader.take(LANES, np.uint64))  # aligned
+    code = np.append(reader.take(count - CODED, np.uint32), np.uint32(0))  # with the word that is not part of it
     table, numbers = np.empty(CONTEXTS << BITS, np.uint32), np.empty(len(out), np.int16)
     coder.slots(frequency, table)
     if not coder.decode(code, states, table, segments, numbers):
@@ -150,7 +150,7 @@ def _split(array: Array) -> tuple[npt.NDArray[np.int16], Shorts | None]:
     """
     if array.dtype == np.int16:
         return array, np.zeros(0, np.uint16)
-    shorts = array.view(np.uint16).reshape(len(array), -1)
+    shorts = array.view(np.uint16).reshape(len(array), array.itemsize // 2)
     numbers = _turned(shorts[:, -1].view(np.int16))
     some, lower = numbers != 0, shorts[:, :-1]
     return numbers, None if lower[~some].any() else lower[some].reshape(-1)
@@ -161,10 +161,10 @@ def _join(numbers: npt.NDArray[np.int16], reader: _Reader, out: Array) -> None:
     if out.dtype == np.int16:
         out[:] = numbers
         return
-    shorts, some = out.view(np.uint16).reshape(len(out), -1), numbers != 0
+    shorts, some = out.view(np.uint16).reshape(len(out), out.itemsize // 2), numbers != 0
     lower = reader.take(np.count_nonzero(some) * (shorts.shape[1] - 1), np.uint16)
     shorts[:, :-1] = 0
-    shorts[some, :-1] = lower.reshape(np.count_nonzero(some), -1)
+    shorts[some, :-1] = lower.reshape(-1, shorts.shape[1] - 1)
     shorts[:, -1] = _turned(numbers).view(np.uint16)
 
 
@@ -175,8 +175,8 @@ def _turned(numbers: npt.NDArray[np.int16]) -> npt.NDArray[np.int16]:
 
 def _words(array: Array) -> Table:
     """Return the bytes of an array as words, filled up with zeros."""
-    data = np.ascontiguousarray(array).view(np.uint8)
-    return np.append(data, np.zeros(-len(data) % 4, np.uint8)).view(np.uint32) if len(data) % 4 else data.view(np.uint32)
+    data, missing = np.ascontiguousarray(array).view(np.uint8), -array.nbytes % 4
+    return (np.append(data, np.zeros(missing, np.uint8)) if missing else data).view(np.uint32)
 
 
 class _Reader:

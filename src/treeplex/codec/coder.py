@@ -7,9 +7,9 @@ coded is e = (number - prediction) mod 2^16 as a signed number, folded to u = 2 
 as they are. So u < 8 is its own token.
 
 **Contexts.** With l, ll the two numbers before in the row, and a, al the numbers of the row above at this hand and the
-one before, the context is the bit length of |l - ll| + |a - al|, from 0 to 17, and one of three cases: l and a are zero,
-only l is zero, l is not zero. Each context has its own frequencies of tokens, which sum to 2^11. All neighbours that do
-not exist are zero.
+one before, the context is the bit length of |l - ll| + |a - al|, from 0 to 17, and one of three cases: l and a are
+zero, only l is zero, l is not zero. Each context has its own frequencies of tokens, which sum to 2^11. Neighbours that
+do not exist are zero.
 
 **rANS** (Duda 2013). A state x in [2^31, 2^63) takes in a token of frequency f that starts at c, with n raw bits r:
 
@@ -121,7 +121,7 @@ def model(numbers: Numbers, segments: Layout, symbols: Table, counts: Table) -> 
         for row in range(rows):
             first = row == 0 or (row < quarter * LANES and row % quarter == 0)
             left, second, before = 0, 0, 0
-            for h in range(width):
+            for _ in range(width):
                 number = np.int64(numbers[at])
                 above = 0 if first else np.int64(numbers[at - width])
                 symbol = context_of(left, second, above, before) * (TOKENS << 16) + symbol_of(number, left)
@@ -185,13 +185,13 @@ def _push(symbol: int, table: npt.NDArray[np.uint64], state: Word, words: Table,
     """Return the state with one more number, and the start of the words written so far."""
     k = symbol >> 16
     entry = table[k, 1]
-    f, bits, bias = (entry >> np.uint64(16)) & np.uint64(0xFFFF), (entry >> np.uint64(8)) & np.uint64(15), entry >> _HALF
+    f, bits = (entry >> np.uint64(16)) & np.uint64(0xFFFF), (entry >> np.uint64(8)) & np.uint64(0xFF)
     full = np.uint64(state >= f << (_TOP - bits))
     words[at - 1] = np.uint32(state & _WORD)  # counts only if the state is full
     at -= np.int64(full)
     y = (state >> (full * _HALF)) << bits | np.uint64(symbol & 0xFFFF)
     quotient = upper_half(y, table[k, 0]) >> (entry & np.uint64(0xFF))
-    return y + bias + quotient * (_SUM - f), at
+    return y + (entry >> _HALF) + quotient * (_SUM - f), at
 
 
 @kernel
@@ -239,9 +239,7 @@ def slots(frequency: Table, table: Table) -> None:
 
 
 @inlined
-def _pull(
-    table: Table, context: int, state: Word, words: Table, at: int, last: int, left: int
-) -> Any:
+def _pull(table: Table, context: int, state: Word, words: Table, at: int, last: int, left: int) -> Any:
     """Return the next number of a state, the state without it, and the position in the words."""
     entry = np.uint64(table[np.uint64(context) << _BITS | (state & _SLOT)])
     f, k = ((entry >> np.uint64(15)) & _SLOT) + _ONE, (entry >> np.uint64(4)) & _SLOT
@@ -257,9 +255,7 @@ def _pull(
 
 
 @kernel
-def decode(
-    words: Table, states: npt.NDArray[np.uint64], table: Table, segments: Layout, numbers: Numbers
-) -> bool:
+def decode(words: Table, states: npt.NDArray[np.uint64], table: Table, segments: Layout, numbers: Numbers) -> bool:
     """Fill ``numbers`` from a stream of words. Return whether it ended as every encoded stream does.
 
     ``words`` ends with one word that is not part of the stream. ``segments`` must fit ``numbers``.
