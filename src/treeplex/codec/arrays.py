@@ -14,7 +14,8 @@ bytes do not depend on the number of threads. A stream is, in little-endian orde
 
     group:  uint32 0, then the numbers as they are, if coding does not pay
             uint32 1 + n, with n words of the coder; uint32 f; bits that mark the tokens that occur, by context;
-            uint16 [f] their frequencies less 1; uint64 [4] states; uint32 [n] words; uint16 lower bits
+            uint8 [f] their frequencies less 1, or 255, and uint16 those of at least 256, less 1;
+            uint64 [4] states; uint32 [n] words; uint16 lower bits
 
 Every part is filled up with zeros to whole words.
 """
@@ -41,6 +42,7 @@ MAGIC: Final = np.frombuffer(b"TPC1", np.uint32)[0]
 GROUP: Final = 2**19
 TYPES: Final = ("int16", "float32", "float64")
 MARKS: Final = -(-CONTEXTS * TOKENS // 32)  # words of bits that mark tokens
+LONG: Final = 255  # a frequency less 1 from which it takes two more bytes
 PLAIN, CODED = 0, 1
 
 
@@ -113,7 +115,9 @@ def _encoded(array: Array, segments: Layout) -> Table:
     start = coder.encode(symbols, segments, frequency, words, states)
     used = frequency > 0
     head = np.array([CODED + len(words) - start, np.count_nonzero(used)], dtype=np.uint32)
-    parts = [np.packbits(used), (frequency[used] - 1).astype(np.uint16), states, words[start:], lower]
+    less = frequency[used] - 1
+    short, long = np.minimum(less, LONG).astype(np.uint8), less[less >= LONG].astype(np.uint16)
+    parts = [np.packbits(used), short, long, states, words[start:], lower]
     coded = np.concatenate([head, *(_words(part) for part in parts)])
     return coded if len(coded) < len(plain) else plain
 
@@ -130,7 +134,10 @@ def _decode(words: Table, segments: Layout, out: Array) -> None:
     if np.count_nonzero(marks) != used:
         raise ValueError("its marks do not fit")
     frequency, sums = np.zeros(len(marks), np.uint32), np.array([0, 2**BITS])
-    frequency[marks] = reader.take(used, np.uint16).astype(np.uint32) + 1
+    less = reader.take(used, np.uint8).astype(np.uint32)
+    long = less == LONG
+    less[long] = reader.take(np.count_nonzero(long), np.uint16)
+    frequency[marks] = less + 1
     if not np.isin(frequency.reshape(CONTEXTS, TOKENS).sum(axis=1), sums).all():
         raise ValueError("its frequencies do not fit")
     states = np.array(reader.take(LANES, np.uint64))  # aligned
