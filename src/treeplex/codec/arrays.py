@@ -22,7 +22,7 @@ Every part is filled up with zeros to whole words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -66,15 +66,15 @@ def groups_of(segments: Layout) -> list[Group]:
     return groups
 
 
-def encode(array: Array, segments: Layout) -> Stream:
-    """Return the stream of an array; ValueError if the segments do not cover it."""
+def encode(array: Array, segments: Layout, threads: int = 0) -> Stream:
+    """Return the stream of an array; ValueError if the segments do not cover it. ``threads`` 0: as many as cores."""
     groups = _checked(array, segments)
-    parts = _on_all_cores(lambda group: _encoded(array[group.begin : group.end], group.segments), groups)
+    parts = _in_parallel(lambda group: _encoded(array[group.begin : group.end], group.segments), groups, threads)
     head = np.array([MAGIC, len(parts), *(len(part) for part in parts)], dtype=np.uint32)
     return np.concatenate([head, *parts]).view(np.uint8)
 
 
-def decode(stream: Stream, segments: Layout, out: Array) -> None:
+def decode(stream: Stream, segments: Layout, out: Array, threads: int = 0) -> None:
     """Fill ``out`` from a stream; ValueError if the stream is not one of such an array."""
     groups = _checked(out, segments)
     if len(stream) % 4 or len(stream) < 4 * (2 + len(groups)):
@@ -85,7 +85,7 @@ def decode(stream: Stream, segments: Layout, out: Array) -> None:
         raise ValueError("its parts do not have the right sizes")
     starts = edge + np.concatenate(([0], np.cumsum(sizes)))
     pairs = [(group, words[starts[k] : starts[k + 1]]) for k, group in enumerate(groups)]
-    _on_all_cores(lambda pair: _decode(pair[1], pair[0].segments, out[pair[0].begin : pair[0].end]), pairs)
+    _in_parallel(lambda pair: _decode(pair[1], pair[0].segments, out[pair[0].begin : pair[0].end]), pairs, threads)
 
 
 def _checked(array: Array, segments: Layout) -> list[Group]:
@@ -96,8 +96,12 @@ def _checked(array: Array, segments: Layout) -> list[Group]:
     return groups
 
 
-def _on_all_cores(task: Callable[[Any], Result], items: Iterable[Any]) -> list[Result]:
-    with ThreadPoolExecutor(cores()) as helpers:
+def _in_parallel(task: Callable[[Any], Result], items: Sequence[Any], threads: int) -> list[Result]:
+    """Apply a function to all items."""
+    workers = min(threads or cores(), len(items))
+    if workers < 2:
+        return [task(item) for item in items]
+    with ThreadPoolExecutor(workers) as helpers:
         return list(helpers.map(task, items))
 
 
