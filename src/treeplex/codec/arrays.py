@@ -38,7 +38,7 @@ Stream = npt.NDArray[np.uint8]
 Shorts = npt.NDArray[np.uint16]
 Result = TypeVar("Result")
 
-MAGIC: Final = np.frombuffer(b"TPC1", np.uint32)[0]
+MAGIC: Final = int.from_bytes(b"TPC1", "little")
 GROUP: Final = 2**19
 TYPES: Final = ("int16", "float32", "float64")
 MARKS: Final = -(-CONTEXTS * TOKENS // 32)  # words of bits that mark tokens
@@ -56,7 +56,7 @@ class Group(NamedTuple):
 
 def groups_of(segments: Layout) -> list[Group]:
     """Cut segments into groups, each as short as possible with at least ``GROUP`` numbers."""
-    edges = np.concatenate(([0], np.cumsum(segments[:, 0] * segments[:, 1])))
+    edges: Layout = np.concatenate(([0], np.cumsum(segments[:, 0] * segments[:, 1])))
     groups: list[Group] = []
     first = 0
     while first < len(segments):
@@ -200,7 +200,7 @@ class _Reader:
         """Return the next word."""
         return int(self.take(1, np.uint32)[0])
 
-    def take(self, count: int, kind: npt.DTypeLike) -> Any:
+    def take(self, count: Any, kind: npt.DTypeLike) -> Any:
         """Return the next ``count`` elements of a type."""
         size = count * np.dtype(kind).itemsize
         begin, self._at = self._at, self._at - (-size // 4)

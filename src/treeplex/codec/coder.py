@@ -32,10 +32,9 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from llvmlite import ir
-from numba import types
 
-from treeplex.kernels.jit import inlined, instruction, kernel
+from treeplex.kernels.jit import inlined, kernel
+from treeplex.kernels.whole import bit_length, upper_half
 
 Table = npt.NDArray[np.uint32]
 Numbers = npt.NDArray[np.int16]
@@ -60,32 +59,8 @@ _HALF: Final = np.uint64(32)
 _ONE: Final = np.uint64(1)
 
 
-@instruction
-def bit_length(typingctx: Any, number: Any) -> Any:
-    """Return the number of bits of a number in [0, 2^31), as ``int.bit_length``."""
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        word = builder.trunc(arguments[0], ir.IntType(32))
-        zeros = builder.ctlz(word, ir.Constant(ir.IntType(1), 0))
-        return builder.zext(builder.sub(ir.Constant(ir.IntType(32), 32), zeros), ir.IntType(64))
-
-    return types.int64(types.int64), codegen
-
-
-@instruction
-def upper_half(typingctx: Any, a: Any, b: Any) -> Any:
-    """Return floor(a b / 2^64) of two whole numbers below 2^64."""
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        wide = ir.IntType(128)
-        product = builder.mul(*(builder.zext(number, wide) for number in arguments))
-        return builder.trunc(builder.lshr(product, wide(64)), ir.IntType(64))
-
-    return types.uint64(types.uint64, types.uint64), codegen
-
-
 @inlined
-def context_of(left: int, second: int, above: int, before: int) -> Any:
+def context_of(left: Word, second: Word, above: Word, before: Word) -> Any:
     """Return the context of a number from its neighbours: l, ll, a and al."""
     zero = np.int64(left == 0)
     case = 2 - zero * (2 - np.int64(above != 0))
@@ -93,7 +68,7 @@ def context_of(left: int, second: int, above: int, before: int) -> Any:
 
 
 @inlined
-def symbol_of(number: int, left: int) -> Any:
+def symbol_of(number: Word, left: Word) -> Any:
     """Return the token of a number in the upper 16 bits, and the raw bits in the lower 16."""
     error = np.int64(np.int16(number - left))
     folded = (error << 1) ^ (error >> 63)
@@ -102,7 +77,7 @@ def symbol_of(number: int, left: int) -> Any:
 
 
 @inlined
-def bits_of(token: int) -> Any:
+def bits_of(token: Word) -> Any:
     """Return the number of raw bits that follow a token."""
     return max((token >> 2) - 1, 0)
 
@@ -167,11 +142,11 @@ def reciprocals(frequency: Table, table: npt.NDArray[np.uint64]) -> None:
         start = 0
         for token in range(TOKENS):
             k = context * TOKENS + token
-            f, bias, s = np.int64(frequency[k]), start, bit_length(np.int64(frequency[k]) - 1)
+            f, bias, s = np.int64(frequency[k]), np.int64(start), bit_length(np.int64(frequency[k]) - 1)
             if f == 0:
                 continue
             if f == 1:
-                table[k, 0], bias, s = ~np.uint64(0), start + 2**BITS - 1, 1
+                table[k, 0], bias, s = ~np.uint64(0), np.int64(start + 2**BITS - 1), 1
             else:
                 whole, rest = (_ONE << np.uint64(63)) // np.uint64(f), (_ONE << np.uint64(63)) % np.uint64(f)
                 more = (rest << np.uint64(s)) + np.uint64(f) - _ONE
@@ -181,7 +156,7 @@ def reciprocals(frequency: Table, table: npt.NDArray[np.uint64]) -> None:
 
 
 @inlined
-def _push(symbol: int, table: npt.NDArray[np.uint64], state: Word, words: Table, at: int) -> Any:
+def _push(symbol: Word, table: npt.NDArray[np.uint64], state: Word, words: Table, at: Word) -> Any:
     """Return the state with one more number, and the start of the words written so far."""
     k = symbol >> 16
     entry = table[k, 1]
@@ -195,7 +170,7 @@ def _push(symbol: int, table: npt.NDArray[np.uint64], state: Word, words: Table,
 
 
 @kernel
-def encode(symbols: Table, segments: Layout, frequency: Table, words: Table, states: npt.NDArray[np.uint64]) -> int:
+def encode(symbols: Table, segments: Layout, frequency: Table, words: Table, states: npt.NDArray[np.uint64]) -> Any:
     """Write words of the stream to the end of ``words``, last word first, and the final ``states``.
 
     Return the start of the words. There is room for one per number, and one more.
@@ -239,7 +214,7 @@ def slots(frequency: Table, table: Table) -> None:
 
 
 @inlined
-def _pull(table: Table, context: int, state: Word, words: Table, at: int, last: int, left: int) -> Any:
+def _pull(table: Table, context: Word, state: Word, words: Table, at: Word, last: Word, left: Word) -> Any:
     """Return the next number of a state, the state without it, and the position in the words."""
     entry = np.uint64(table[np.uint64(context) << _BITS | (state & _SLOT)])
     f, k = ((entry >> np.uint64(15)) & _SLOT) + _ONE, (entry >> np.uint64(4)) & _SLOT

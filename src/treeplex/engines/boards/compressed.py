@@ -95,7 +95,7 @@ class CodedRun:
         for field, array in zip(FIELDS, arrays, strict=True):
             if field in fields:
                 decode(getattr(learner, field), self.segments[player], array, 1)
-        return HandLearner(*arrays, NOTHING, *learner[len(FIELDS) :])
+        return HandLearner(arrays[0], arrays[1], NOTHING, *_rest(learner))
 
     def learn(
         self, learners: CodedLearners, trunk: BoardPass, entry: Array, alive: Array
@@ -155,7 +155,7 @@ class CompressedEngine(SpotEngine):
                 begin = board + 1
         return runs
 
-    def tables(self, scheme: Scheme) -> CodedTables:
+    def tables(self, scheme: Scheme) -> Any:
         """As ``Engine``."""
         coded = self._each(lambda board: board.coded(board.part.host_tables().learners), self._runs(scheme))
         return CodedTables(self._trunk(scheme).host_tables(), coded, 0)
@@ -183,7 +183,7 @@ class CompressedEngine(SpotEngine):
         def ask(entry: Array, alive: Array) -> list[tuple[int, int, Array]]:
             def one(k: int) -> tuple[int, int, Array]:
                 after[k], values = boards[k].learn(now.boards[k], step, entry, alive)
-                return *self.runs[k], values
+                return self.runs[k].begin, self.runs[k].end, values
 
             return self._each(one, range(len(boards)))
 
@@ -201,7 +201,8 @@ class CompressedEngine(SpotEngine):
             def ask(entry: Array, alive: Array, kind: tuple[int, int] = kind) -> list[tuple[int, int, Array]]:
                 def one(k: int) -> tuple[int, int, Array]:
                     found = boards[k].sources(tables.boards[k], iterate)
-                    return *self.runs[k], boards[k].values(found, kind, entry, alive)
+                    values = boards[k].values(found, kind, entry, alive)
+                    return self.runs[k].begin, self.runs[k].end, values
 
                 return self._each(one, range(len(boards)))
 
@@ -221,7 +222,7 @@ class CompressedEngine(SpotEngine):
             count, size = game.decisions(player), game.elements(player)
             arrays = [aligned(size, NUMBERS) for _ in FIELDS]
             scales = [np.zeros(count, np.float32) for _ in range(2)]
-            target = HandLearner(*arrays, NOTHING, np.zeros(count, np.int32), *scales)
+            target = HandLearner(arrays[0], arrays[1], NOTHING, np.zeros(count, np.int32), scales[0], scales[1])
             names = (*fields, *PER_DECISION)
             for run, board, coded in zip(self.runs, boards, tables.boards, strict=True):
                 opened = board.opened(coded, *((player, field) for field in fields))[player]
@@ -307,6 +308,11 @@ class CodedProfile(HoldemProfile):
         return SpotProfile(self.game, sources, trunk.frozen, NUMBERS, 1)
 
 
+def _rest(learner: CodedLearner) -> tuple[Any, Any, Any]:
+    """Return the arrays of a learner that are not coded."""
+    return learner.last, learner.regret_scale, learner.average_scale
+
+
 def _scales(learners: CodedLearners) -> HandTables:
     """Return tables with the scales of learners alone."""
-    return HandTables(pair(HandLearner(NOTHING, NOTHING, NOTHING, *each[len(FIELDS) :]) for each in learners), 0)
+    return HandTables(pair(HandLearner(NOTHING, NOTHING, NOTHING, *_rest(each)) for each in learners), 0)
