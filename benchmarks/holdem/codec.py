@@ -2,6 +2,7 @@
 
     python benchmarks/holdem/codec.py bits leduc leduc5 R T F1 F2       # adds rows to codec.json
     python benchmarks/holdem/codec.py checkpoints T F1 F2        # on a quiet machine
+    python benchmarks/holdem/codec.py memory T F1                # storage="compressed" beside int16
     python benchmarks/holdem/codec.py table                      # writes CODEC.md and docs/theory/cfr-plus.md
 
 Spots are those of tests/holdem/spots.json. F2 is F1 with three bet sizes instead of two. Bits are of both players'
@@ -54,6 +55,7 @@ PLAIN = ("leduc", "leduc5")  # games without rows of hands
 ALGORITHMS = ("cfr+", DEFAULT_SPOT_ALGORITHM)
 FIELDS = ("regret", "average")
 TIMES = 3
+FIRST = 20  # iterations before those that are timed
 
 
 def game_of(name: str) -> Any:
@@ -137,8 +139,29 @@ def checkpoints(name: str, storage: str, iterations: int = 10) -> dict[str, Any]
     return row | {key: round(statistics.median(times), 3) for key, times in seconds.items()}
 
 
+def memory(name: str) -> list[dict[str, Any]]:
+    """Bytes and seconds of an iteration with numbers of 16 bits, coded and as they are. Iterates are compared."""
+    game, rows, saved = game_of(name), [], []
+    for storage in ("int16", "compressed"):
+        solver = build(DEFAULT_SPOT_ALGORITHM).open(game, Execution(storage=storage, threads=0))
+        state, seconds = solver.advance(game, solver.start(game), FIRST), []
+        for _ in range(TIMES):
+            began = time.perf_counter()
+            state = solver.advance(game, state, 1)
+            seconds.append(time.perf_counter() - began)
+        learners = [state.learners] if storage == "int16" else [state.trunk.learners, *state.boards]
+        size = sum(array.nbytes for pair in learners for learner in pair for array in learner)
+        count = 2 * sum(game.elements(player) for player in (0, 1))
+        row = {"game": name, "storage": storage, "iteration": FIRST + TIMES, "numbers": count, "bytes": size}
+        rows.append(row | {"seconds": round(statistics.median(seconds), 4)})
+        saved.append(solver.save(state))
+        print(rows[-1], flush=True)
+    assert all(array.tobytes() == saved[1][key].tobytes() for key, array in saved[0].items())
+    return rows
+
+
 def stored() -> dict[str, Any]:
-    return json.loads(STORED.read_text()) if STORED.exists() else {"bits": [], "checkpoints": []}
+    return json.loads(STORED.read_text()) if STORED.exists() else {"bits": [], "checkpoints": [], "memory": []}
 
 
 def keep(kind: str, rows: list[dict[str, Any]], keys: tuple[str, ...]) -> None:
@@ -186,11 +209,26 @@ def checkpoints_table(known: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def memory_table(known: dict[str, Any]) -> str:
+    """Bytes per number and seconds per iteration, coded and as they are."""
+    lines = [
+        "| spot | storage | after iteration | MB | bytes per number | seconds per iteration |",
+        "| --- | --- | ---: | ---: | ---: | ---: |",
+    ]
+    lines += [
+        f"| {row['game']} | {row['storage']} | {row['iteration']} | {row['bytes'] / 1e6:,.1f} |"
+        f" {row['bytes'] / row['numbers']:.2f} | {row['seconds']:.3f} |"
+        for row in known["memory"]
+    ]
+    return "\n".join(lines)
+
+
 def text(known: dict[str, Any]) -> str:
     about = known["about"]
     return (
         "Bits per number, of both players. The numbers have 16 bits (averages of leduc and leduc5: 64).\n\n"
         f"{bits_table(known)}\n\nCheckpoints after 10 iterations of the default:\n\n{checkpoints_table(known)}\n\n"
+        f"Tables in memory, with the default:\n\n{memory_table(known)}\n\n"
         f"treeplex {about['version']}, {about['date']}, {about['machine']}.\n"
     )
 
@@ -203,13 +241,15 @@ def filled(page: str, known: dict[str, Any]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("bits", "checkpoints", "table"))
+    parser.add_argument("what", choices=("bits", "checkpoints", "memory", "table"))
     parser.add_argument("games", nargs="*")
     given = parser.parse_args()
     for name in given.games:
         if given.what == "bits":
             for algorithm in ALGORITHMS[: 1 if name in (*PLAIN, "F2") else 2]:
                 keep("bits", bits(name, algorithm), ("game", "algorithm", "iteration", "field"))
+        elif given.what == "memory":
+            keep("memory", memory(name), ("game", "storage"))
         else:
             for storage in ("int16", "float32"):
                 keep("checkpoints", [checkpoints(name, storage)], ("game", "storage"))

@@ -171,6 +171,18 @@ def test_truncated_and_longer_streams_are_rejected(kind, monkeypatch) -> None:
             decode(wrong, SHAPE, out)
 
 
+def test_tables_that_do_not_fit_are_rejected() -> None:
+    """Kernels write as many slots as the frequencies of a context sum to."""
+    stream, out = encode(smooth(504, 1, "int16"), SHAPE), np.empty(504, np.int16)
+    marks = 4 * (2 + 1 + 2)  # after magic, groups and size, and two counts
+    frequencies = marks + 4 * codec.MARKS
+    for at, words in ((marks + 3, "marks"), (frequencies, "frequencies"), (frequencies + 5, "frequencies")):
+        wrong = stream.copy()
+        wrong[at] ^= 1
+        with pytest.raises(ValueError, match=words):
+            decode(wrong, SHAPE, out)
+
+
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(codec.TYPES), st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), min_size=1, max_size=8))
 def test_changed_bytes_are_decoded_or_rejected(kind, changes) -> None:

@@ -168,7 +168,7 @@ def _split(array: Array) -> tuple[npt.NDArray[np.int16], Shorts | None]:
 
 
 def _join(numbers: npt.NDArray[np.int16], reader: _Reader, out: Array) -> None:
-    """Invert ``_split``, in place."""
+    """Fill ``out`` from its upper 16 bits and the others."""
     if out.dtype == np.int16:
         out[:] = numbers
         return

@@ -73,7 +73,7 @@ def raw_count(kind: int) -> int:
 
 
 def number_of(kind: int, raw: int, prediction: int) -> int:
-    """Invert ``token``."""
+    """Return the number of a token and its raw bits."""
     folded = (kind - 4 * raw_count(kind)) * 2 ** raw_count(kind) + raw
     error = folded // 2 if folded % 2 == 0 else -(folded + 1) // 2
     return (prediction + error + 2**15) % 2**16 - 2**15
@@ -84,11 +84,11 @@ def normalised(counts: Sequence[int]) -> list[int]:
     total, most = sum(counts), 2**BITS
     if not total:
         return [0] * len(counts)
-    found = [max(1, (count * most + total // 2) // total) if count else 0 for count in counts]
-    while sum(found) != most:
-        largest = found.index(max(found))
-        found[largest] += max(most - sum(found), -1)
-    return found
+    result = [max(1, (count * most + total // 2) // total) if count else 0 for count in counts]
+    while sum(result) != most:
+        largest = result.index(max(result))
+        result[largest] += max(most - sum(result), -1)
+    return result
 
 
 def encoded(numbers: Sequence[int], segments: Sequence[tuple[int, int]]) -> Coded:
@@ -115,7 +115,7 @@ def _symbol(numbers: Sequence[int], cell: Cell) -> tuple[int, int, int, int]:
 
 
 def decoded(coded: Coded, segments: Sequence[tuple[int, int]]) -> list[int]:
-    """Invert ``encoded``."""
+    """Return the numbers of a coded group."""
     numbers = [0] * sum(rows * width for rows, width in segments)
     states, words = list(coded.states), list(coded.words)
     for cell in cells(segments):

@@ -200,8 +200,8 @@ class CompressedEngine(SpotEngine):
 
             def ask(entry: Array, alive: Array, kind: tuple[int, int] = kind) -> list[tuple[int, int, Array]]:
                 def one(k: int) -> tuple[int, int, Array]:
-                    found = boards[k].sources(tables.boards[k], iterate)
-                    values = boards[k].values(found, kind, entry, alive)
+                    own = boards[k].sources(tables.boards[k], iterate)
+                    values = boards[k].values(own, kind, entry, alive)
                     return self.runs[k].begin, self.runs[k].end, values
 
                 return self._each(one, range(len(boards)))
