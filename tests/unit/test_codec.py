@@ -158,22 +158,24 @@ def test_arrays_that_do_not_fit_are_rejected() -> None:
             encode(array, layout(segments))
 
 
-SHAPE = layout([(9, 40), (6, 24)])
+SHAPE = layout([(40, 64), (12, 48)])
+COUNT = 40 * 64 + 12 * 48
 
 
 @pytest.mark.parametrize("kind", codec.TYPES)
 def test_truncated_and_longer_streams_are_rejected(kind, monkeypatch) -> None:
-    monkeypatch.setattr(codec, "GROUP", 300)
-    array = smooth(504, 1, kind)
+    monkeypatch.setattr(codec, "GROUP", 2000)
+    array = smooth(COUNT, 1, kind)
     stream, out = encode(array, SHAPE), np.empty_like(array)
-    for wrong in (*(stream[:k] for k in range(0, len(stream), 5)), np.append(stream, stream[:4])):
+    for wrong in (*(stream[:k] for k in range(0, len(stream), 41)), np.append(stream, stream[:4])):
         with pytest.raises(ValueError):
             decode(wrong, SHAPE, out)
 
 
 def test_tables_that_do_not_fit_are_rejected() -> None:
     """Kernels write as many slots as the frequencies of a context sum to."""
-    stream, out = encode(smooth(504, 1, "int16"), SHAPE), np.empty(504, np.int16)
+    stream, out = encode(smooth(COUNT, 1, "int16"), SHAPE), np.empty(COUNT, np.int16)
+    assert len(stream) < 2 * COUNT  # coded, not plain
     marks = 4 * (2 + 1 + 2)  # after magic, groups and size, and two counts
     frequencies = marks + 4 * codec.MARKS
     for at, words in ((marks + 3, "marks"), (frequencies, "frequencies"), (frequencies + 5, "frequencies")):
@@ -187,10 +189,10 @@ def test_tables_that_do_not_fit_are_rejected() -> None:
 @given(st.sampled_from(codec.TYPES), st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), min_size=1, max_size=8))
 def test_changed_bytes_are_decoded_or_rejected(kind, changes) -> None:
     """Whatever the bytes are, nothing beside the numbers is written, and every other result is a ValueError."""
-    stream = encode(smooth(504, 1, kind), SHAPE).copy()
+    stream = encode(smooth(COUNT, 1, kind), SHAPE).copy()
     for position, value in changes:
         stream[min(math.floor(position * len(stream)), len(stream) - 1)] = value
-    room = np.full(504 + 200, 7, dtype=kind)
+    room = np.full(COUNT + 200, 7, dtype=kind)
     try:
         decode(stream, SHAPE, room[100:-100])
     except ValueError as error:
@@ -202,9 +204,9 @@ def test_changed_bytes_are_decoded_or_rejected(kind, changes) -> None:
 @given(st.binary(max_size=600))
 def test_random_bytes_are_rejected(data) -> None:
     head = np.array([codec.MAGIC, 1, (len(data) // 4)], dtype=np.uint32).view(np.uint8)
-    out = np.empty(504, np.int16)
+    out = np.empty(COUNT, np.int16)
     for stream in (np.frombuffer(data, np.uint8), np.append(head, np.frombuffer(data[: len(data) // 4 * 4], np.uint8))):
-        plain = len(data) // 4 == 1 + 252 and data[:4] == bytes(4)
+        plain = len(data) // 4 == 1 + COUNT // 2 and data[:4] == bytes(4)
         with pytest.raises(ValueError) if not plain else pytest.MonkeyPatch.context():
             decode(stream, SHAPE, out)
 
