@@ -34,8 +34,9 @@ from treeplex.codec.arrays import encode
 from treeplex.engines.boards import coded
 from treeplex.files import replace_text
 from treeplex.holdem import load_spot, make_spot, sizes_for
-from treeplex.runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from treeplex.runs.checkpoint import Checkpoint, save_checkpoint
 from treeplex.system import cores
+from treeplex.tensors import CHECKPOINT, mapped_tensors
 from treeplex.version import __version__
 
 HERE = Path(__file__).parent
@@ -120,7 +121,8 @@ def checkpoints(name: str, storage: str, iterations: int = 10) -> dict[str, Any]
                 began = time.perf_counter()
                 save_checkpoint(path, {}, solver, point)
                 wrote = time.perf_counter()
-                read = load_checkpoint(path, {}, solver, game, 0).state
+                with mapped_tensors(path, CHECKPOINT) as (tensors, _):
+                    read = solver.restore(game, tensors, 0)
                 ended = time.perf_counter()
                 size[side] = path.stat().st_size
                 for ours, saved in zip(state.learners, read.learners, strict=True):

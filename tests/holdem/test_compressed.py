@@ -13,7 +13,7 @@ from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.api import DEFAULT_SPOT_ALGORITHM
 from treeplex.engines.boards import coded, compressed
-from treeplex.errors import FormatError, ParameterError
+from treeplex.errors import FormatError, GameError, ParameterError
 from treeplex.holdem import Lock, load_spot, open_run, solve
 from treeplex.runs.transport import LocalShards
 from treeplex.tensors import CHECKPOINT, read_tensors, write_tensors
@@ -179,6 +179,14 @@ def test_compressed_runs_are_saved_and_resumed(small_turn, tmp_path, iterate) ->
     resumed = tp.resume(tmp_path / "run", iterations=30)
     assert (resumed.nash_conv, resumed.ev) == (whole.nash_conv, whole.ev)
     np.testing.assert_array_equal(open_run(tmp_path / "run").at("check").strategy, whole.at("check").strategy)
+
+
+def test_spots_that_do_not_fit_are_rejected_before_they_are_allocated(small_flop, monkeypatch) -> None:
+    game = load_spot(small_flop)
+    solver = opened(game, "compressed")
+    monkeypatch.setattr(compressed, "available", lambda: game.memory("int16") // 3)
+    with pytest.raises(GameError, match="with compressed numbers takes about"):
+        solver.start(game)
 
 
 def test_where_there_is_nothing_to_compress(small_river) -> None:

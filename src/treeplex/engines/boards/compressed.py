@@ -18,6 +18,7 @@ import numpy as np
 
 from treeplex.arrays import Floats, aligned, pair
 from treeplex.codec.arrays import Stream, decode, encode
+from treeplex.compile.memory import GIB, available
 from treeplex.engines.boards import arrays as layout
 from treeplex.engines.boards.arrays import HandLearner, Playing, Sources
 from treeplex.engines.boards.coded import decoded_rows, pack_tables, row_segments
@@ -28,7 +29,7 @@ from treeplex.engines.boards.part import BoardPart, BoardPass
 from treeplex.engines.boards.solver import HoldemProfile, SpotEngine, SpotProfile
 from treeplex.engines.boards.tables import Array, HandLearners, HandTables, check_scheme, played_sources
 from treeplex.engines.protocol import Scheme, Stop, never
-from treeplex.errors import ParameterError
+from treeplex.errors import GameError, ParameterError
 from treeplex.tensors import Tensors, check
 from treeplex.updates.storage import COMPRESSED, number_type
 
@@ -156,7 +157,13 @@ class CompressedEngine(SpotEngine):
         return runs
 
     def tables(self, scheme: Scheme) -> Any:
-        """As ``Engine``."""
+        """As ``Engine``; GameError if there is not enough memory."""
+        need, free = self.memory(scheme), available()
+        if need > free:
+            raise GameError(
+                f"Solving {self.game.name} with compressed numbers takes about {need / GIB:,.1f} GiB, but only"
+                f" {free / GIB:,.1f} GiB are free; choose fewer or larger bet sizes, or narrower ranges."
+            )
         coded = self._each(lambda board: board.coded(board.part.host_tables().learners), self._runs(scheme))
         return CodedTables(self._trunk(scheme).host_tables(), coded, 0)
 
