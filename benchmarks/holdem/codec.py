@@ -163,7 +163,8 @@ def memory(name: str) -> list[dict[str, Any]]:
 
 
 def stored() -> dict[str, Any]:
-    return json.loads(STORED.read_text()) if STORED.exists() else {"bits": [], "checkpoints": [], "memory": []}
+    nothing: dict[str, Any] = {"bits": [], "checkpoints": [], "memory": []}
+    return nothing | (json.loads(STORED.read_text()) if STORED.exists() else {})
 
 
 def keep(kind: str, rows: list[dict[str, Any]], keys: tuple[str, ...]) -> None:

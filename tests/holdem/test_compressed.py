@@ -147,6 +147,13 @@ def test_compressed_iterates_have_the_bits_of_int16(request, name, algorithm) ->
     assert_equal(expected, tensors_of(game, "compressed", 6, algorithm, threads=3))
 
 
+def test_weights_that_leave_the_range_of_float32(small_turn) -> None:
+    """The unit of the weights t^20 changes in iteration 28."""
+    game = load_spot(small_turn)
+    expected = tensors_of(game, "int16", 30, "dcfr(gamma=20)")
+    assert_equal(expected, tensors_of(game, "compressed", 30, "dcfr(gamma=20)"))
+
+
 def test_compressed_iterations_do_not_depend_on_how_they_are_divided(small_flop) -> None:
     game = load_spot(small_flop)
     solver = opened(game, "compressed")

@@ -211,6 +211,18 @@ def test_random_bytes_are_rejected(data) -> None:
             decode(stream, SHAPE, out)
 
 
+def test_streams_end_without_words_and_with_the_first_states() -> None:
+    """Zeros alone take no bits, so whatever states begin with, they end with."""
+    segments = [(8, 5)]
+    frequency, states, words = coded(np.zeros(40, np.int16), segments)
+    assert len(words) == 0 and decoded(frequency, states, words, segments)[0]
+    assert not decoded(frequency, states, np.array([7], np.uint32), segments)[0]
+    for lane in range(coder.LANES):
+        other = states.copy()
+        other[lane] += np.uint64(5)
+        assert not decoded(frequency, other, words, segments)[0]
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_decoder_stays_inside_its_arrays_for_any_words(data) -> None:
