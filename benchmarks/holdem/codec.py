@@ -7,7 +7,7 @@
 
 Spots are those of tests/holdem/spots.json. F2 is F1 with three bet sizes instead of two. Bits are of both players'
 numbers. "before" is the same checkpoint with plain arrays. A write includes the checksum and the flush to disk. It is
-the middle one of three, and sides take turns.
+the middle one of three, and sides take turns. "processor" is the time of all threads of a write.
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ PLAIN = ("leduc", "leduc5")  # games without rows of hands
 ALGORITHMS = ("cfr+", DEFAULT_SPOT_ALGORITHM)
 FIELDS = ("regret", "average")
 TIMES = 3
+KINDS = ("write before", "write", "read before", "read", "cpu before", "cpu")
 FIRST = 20  # iterations before those that are timed
 
 
@@ -72,12 +73,12 @@ def segments_of(game: Any, name: str, player: int, array: np.ndarray) -> np.ndar
     return np.array([[1, len(array)]]) if name in PLAIN else coded.row_segments(game, player, len(array))
 
 
-def bits(name: str, algorithm: str) -> list[dict[str, Any]]:
+def bits(name: str, algorithm: str, last: int) -> list[dict[str, Any]]:
     """Bits per number after some iterations with 16 bits."""
     game = game_of(name)
     solver = build("cfr+" if name in PLAIN else algorithm).open(game, Execution(storage="int16", threads=0))
     state, rows = solver.start(game), []
-    for iteration in LOOKS[name]:
+    for iteration in (look for look in LOOKS[name] if look <= last):
         state = solver.advance(game, state, iteration - solver.work(game, state).iterations)
         for field in FIELDS:
             learners = (state.host if name in PLAIN else state).learners
@@ -111,16 +112,16 @@ def checkpoints(name: str, storage: str, iterations: int = 10) -> dict[str, Any]
     solver = build(DEFAULT_SPOT_ALGORITHM).open(game, Execution(storage=storage, threads=0))
     state = solver.advance(game, solver.start(game), iterations)
     point = Checkpoint(state, [], 0.0, 0.0)
-    least, seconds = coded.LEAST, {key: [] for key in ("write before", "write", "read before", "read")}
+    least, seconds = coded.LEAST, {key: [] for key in KINDS}
     size = {}
     with tempfile.TemporaryDirectory(dir=ROOT / "build" if (ROOT / "build").is_dir() else None) as folder:
         path = Path(folder) / "checkpoint.safetensors"
         for turn in range(TIMES + 1):
             for side, limit in ((" before", 2**60), ("", least)):
                 coded.LEAST = limit
-                began = time.perf_counter()
+                began, work = time.perf_counter(), time.process_time()
                 save_checkpoint(path, {}, solver, point)
-                wrote = time.perf_counter()
+                wrote, work = time.perf_counter(), time.process_time() - work
                 with mapped_tensors(path, CHECKPOINT) as (tensors, _):
                     read = solver.restore(game, tensors, 0)
                 ended = time.perf_counter()
@@ -131,6 +132,7 @@ def checkpoints(name: str, storage: str, iterations: int = 10) -> dict[str, Any]
                 if turn:  # the first time compiles
                     seconds["write" + side].append(wrote - began)
                     seconds["read" + side].append(ended - wrote)
+                    seconds["cpu" + side].append(work)
     row = {
         "game": name,
         "storage": storage,
@@ -199,15 +201,17 @@ def bits_table(known: dict[str, Any]) -> str:
 def checkpoints_table(known: dict[str, Any]) -> str:
     """Sizes and seconds of checkpoints, plain and coded."""
     lines = [
-        "| spot | storage | plain | coded | write, plain | write, coded | ratio | read, plain | read, coded |",
-        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| spot | storage | plain | coded | write: plain | coded | ratio | processor: plain | coded"
+        " | read: plain | coded |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     order = [*LOOKS]
     for row in sorted(known["checkpoints"], key=lambda row: (order.index(row["game"]), row["storage"])):
         sizes = " | ".join(f"{row[key] / 1e6:,.1f} MB" for key in ("bytes before", "bytes"))
         lines.append(
             f"| {row['game']} | {row['storage']} | {sizes} | {row['write before']:.2f} s | {row['write']:.2f} s |"
-            f" {row['write'] / row['write before']:.2f} | {row['read before']:.2f} s | {row['read']:.2f} s |"
+            f" {row['write'] / row['write before']:.2f} | {row['cpu before']:.2f} s | {row['cpu']:.2f} s |"
+            f" {row['read before']:.2f} s | {row['read']:.2f} s |"
         )
     return "\n".join(lines)
 
@@ -246,11 +250,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("bits", "checkpoints", "memory", "table"))
     parser.add_argument("games", nargs="*")
+    parser.add_argument("--last", type=int, default=1000, help="leave out later iterations")
     given = parser.parse_args()
     for name in given.games:
         if given.what == "bits":
             for algorithm in ALGORITHMS[: 1 if name in (*PLAIN, "F2") else 2]:
-                keep("bits", bits(name, algorithm), ("game", "algorithm", "iteration", "field"))
+                keep("bits", bits(name, algorithm, given.last), ("game", "algorithm", "iteration", "field"))
         elif given.what == "memory":
             keep("memory", memory(name), ("game", "storage"))
         else:

@@ -14,6 +14,7 @@ from hypothesis.extra.numpy import arrays
 from treeplex.codec import arrays as codec
 from treeplex.codec import coder, reference
 from treeplex.codec.arrays import decode, encode
+from treeplex.codec.halves import join, split
 
 SEGMENTS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 7)), max_size=4)
 
@@ -112,6 +113,25 @@ def test_round_trip_of_bits(data, segments, kind) -> None:
     out = np.full_like(drawn, 7)
     decode(stream, layout(segments), out)
     assert out.tobytes() == drawn.tobytes()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(["float32", "float64"]), st.lists(FLOATS, max_size=8), st.booleans())
+def test_floats_are_taken_apart_as_in_the_reference(kind, drawn, tiny) -> None:
+    array = np.array([*drawn, 1e-45] if tiny else drawn, dtype=kind)
+    parts = array.itemsize // 2
+    numbers, lower = np.empty(len(array), np.int16), np.empty((len(array) + 1) * (parts - 1), np.uint16)
+    count = split(array.view(np.uint16), parts, numbers, lower)
+    slow = reference.split(array.view(np.uint16).reshape(-1, parts).tolist())
+    if slow is None:
+        assert count == -1
+        return
+    assert (numbers.tolist(), lower[:count].tolist()) == slow
+    ordered = np.isfinite(array) & (array != 0)  # 0.0 and -0.0 are equal, but not the same
+    assert numbers[ordered][np.argsort(array[ordered])].tolist() == sorted(numbers[ordered].tolist())
+    out = np.full_like(array, 7)
+    join(numbers, lower[:count].copy(), parts, out.view(np.uint16))
+    assert out.tobytes() == array.tobytes()
 
 
 def smooth(count: int, width: int, kind: str) -> np.ndarray:

@@ -31,6 +31,7 @@ import numpy.typing as npt
 
 from treeplex.codec import coder
 from treeplex.codec.coder import BITS, CONTEXTS, LANES, TOKENS, Layout, Table
+from treeplex.codec.halves import join, split
 from treeplex.system import cores
 
 Array = npt.NDArray[Any]
@@ -155,16 +156,13 @@ def _decode(words: Table, segments: Layout, out: Array) -> None:
 
 
 def _split(array: Array) -> tuple[npt.NDArray[np.int16], Shorts | None]:
-    """Return the upper 16 bits in the order of the numbers, and the others where the upper ones are not zero.
-
-    The others are None if one that would be left out is not zero.
-    """
+    """Return numbers of 16 bits and what is stored as it is; None if that would not be all (``codec.halves``)."""
     if array.dtype == np.int16:
         return array, np.zeros(0, np.uint16)
-    shorts = array.view(np.uint16).reshape(len(array), array.itemsize // 2)
-    numbers = _turned(shorts[:, -1].view(np.int16))
-    some, lower = numbers != 0, shorts[:, :-1]
-    return numbers, None if lower[~some].any() else lower[some].reshape(-1)
+    parts = array.itemsize // 2
+    numbers, lower = np.empty(len(array), np.int16), np.empty((len(array) + 1) * (parts - 1), np.uint16)
+    count = split(array.view(np.uint16), parts, numbers, lower)
+    return numbers, None if count < 0 else lower[:count]
 
 
 def _join(numbers: npt.NDArray[np.int16], reader: _Reader, out: Array) -> None:
@@ -172,16 +170,9 @@ def _join(numbers: npt.NDArray[np.int16], reader: _Reader, out: Array) -> None:
     if out.dtype == np.int16:
         out[:] = numbers
         return
-    shorts, some = out.view(np.uint16).reshape(len(out), out.itemsize // 2), numbers != 0
-    lower = reader.take(np.count_nonzero(some) * (shorts.shape[1] - 1), np.uint16)
-    shorts[:, :-1] = 0
-    shorts[some, :-1] = lower.reshape(-1, shorts.shape[1] - 1)
-    shorts[:, -1] = _turned(numbers).view(np.uint16)
-
-
-def _turned(numbers: npt.NDArray[np.int16]) -> npt.NDArray[np.int16]:
-    """Exchange magnitudes with a sign for numbers in order; its own inverse."""
-    return numbers ^ ((numbers >> 15) & np.int16(0x7FFF))
+    parts = out.itemsize // 2
+    lower = np.array(reader.take(np.count_nonzero(numbers) * (parts - 1), np.uint16))
+    join(numbers, lower, parts, out.view(np.uint16))
 
 
 def _words(array: Array) -> Table:

@@ -130,3 +130,18 @@ def decoded(coded: Coded, segments: Sequence[tuple[int, int]]) -> list[int]:
         x = y // 2**count
         states[cell.lane] = x * 2**32 + words.pop(0) if x < LOW else x
     return numbers
+
+
+def split(shorts: Sequence[Sequence[int]]) -> tuple[list[int], list[int]] | None:
+    """Return the upper 16 bits of numbers in their order, and the others; None if lower ones would be lost.
+
+    ``shorts``: the parts of each number, lowest first, from 0 to 2^16 - 1.
+    """
+    numbers, lower = list[int](), list[int]()
+    for *low, high in shorts:
+        numbers.append(high if high < 2**15 else 2**15 - 1 - high)
+        if high:
+            lower += low
+        elif any(low):
+            return None
+    return numbers, lower
