@@ -69,8 +69,8 @@ def game_of(name: str) -> Any:
 
 
 def segments_of(game: Any, name: str, player: int, array: np.ndarray) -> np.ndarray:
-    """Rows of hands; on other games one row."""
-    return np.array([[1, len(array)]]) if name in PLAIN else coded.row_segments(game, player, len(array))
+    """Rows of hands; on other games rows of one number, which are predicted to be zero."""
+    return np.array([[len(array), 1]]) if name in PLAIN else coded.row_segments(game, player, len(array))
 
 
 def bits(name: str, algorithm: str, last: int) -> list[dict[str, Any]]:
