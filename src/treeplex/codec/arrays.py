@@ -22,6 +22,7 @@ Every part is filled up with zeros to whole words.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, NamedTuple, TypeVar
@@ -57,12 +58,12 @@ class Group(NamedTuple):
 
 def groups_of(segments: Layout) -> list[Group]:
     """Cut segments into groups, each as short as possible with at least ``GROUP`` numbers."""
-    edges: Layout = np.concatenate(([0], np.cumsum(segments[:, 0] * segments[:, 1])))
+    edges: list[int] = [0, *np.cumsum(segments[:, 0] * segments[:, 1]).tolist()]
     groups: list[Group] = []
     first = 0
     while first < len(segments):
-        last = min(int(np.searchsorted(edges, edges[first] + GROUP)), len(segments))
-        groups.append(Group(segments[first:last], int(edges[first]), int(edges[last])))
+        last = min(bisect_left(edges, edges[first] + GROUP), len(segments))
+        groups.append(Group(segments[first:last], edges[first], edges[last]))
         first = last
     return groups
 
