@@ -114,8 +114,8 @@ def solve(
         seed: Seed of algorithms that draw random numbers. Equal seeds give equal bits.
         start: Strategies of the first iteration in the CFR family: ``"uniform"``, or ``"random"`` by the seed.
         iterate: Report the ``"average"`` strategies, the ``"current"`` ones, or the ``"best"`` of both so far.
-        storage: Number format of regrets and averages: ``"float64"``, ``"float32"`` or ``"int16"``. Default: float64,
-            for a hold'em spot float32.
+        storage: Number format of regrets and averages: ``"float64"``, ``"float32"``, ``"int16"``, and for flops and
+            turns ``"compressed"``. Default: float64, for a hold'em spot float32.
         threads: Number of threads (0 = automatic). The result does not depend on it, to the bit.
         backend: ``"cpu"``, ``"cuda"`` for a GPU, or ``"auto"``: a GPU if there is one and the game is large enough.
         device: Index of the GPU, counted from 0.

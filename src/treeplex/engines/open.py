@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ from treeplex.engines.sharded.session import MANIFEST
 from treeplex.errors import ParameterError, quoted
 from treeplex.kernels.cuda.device import advise_storage, find_device, require
 from treeplex.tensors import Tensors
-from treeplex.updates.storage import STORAGES
+from treeplex.updates.storage import COMPRESSED, STORAGES, number_type
 
 CPU, CUDA, AUTO = "cpu", "cuda", "auto"
 BACKENDS: Final = (AUTO, CPU, CUDA)
@@ -75,7 +75,11 @@ def _open_game(game: CompiledGame, execution: Execution) -> Engine:
 def _open_spot(game: Any, execution: Execution) -> Engine:
     from treeplex.engines.boards.solver import BoardsEngine, board_cost  # noqa: PLC0415 - kernels take time to load
 
-    storage = _storage(execution.storage or "float32")
+    if execution.storage == COMPRESSED and execution.backend != CUDA and execution.shards is None:
+        from treeplex.engines.boards.compressed import CompressedEngine  # noqa: PLC0415
+
+        return CompressedEngine(game, threads=execution.threads)
+    storage = _storage(execution.storage or "float32", (*STORAGES, COMPRESSED))
     if choose_backend("boards", execution.backend, board_cost(game).iteration, execution.device) == CUDA:
         from treeplex.engines.boards.cuda.solver import CudaBoardsEngine  # noqa: PLC0415 - not without a GPU
 
@@ -94,13 +98,17 @@ def join_checkpoint(
     if engine.name == "boards":
         from treeplex.engines.sharded.boards import join_spot  # noqa: PLC0415
 
-        return join_spot(game, engine.storage, scheme, tensors, path)
+        return join_spot(game, number_type(engine.storage), scheme, tensors, path)
     from treeplex.engines.sharded.sequence_part import join_game  # noqa: PLC0415
 
     return join_game(game, engine.storage, scheme, tensors, path)
 
 
-def _storage(name: object) -> str:
-    if not isinstance(name, str) or name not in STORAGES:
-        raise ParameterError(f"The 'storage' parameter must be one of {', '.join(STORAGES)}, got {quoted(name)}.")
+def _storage(name: object, legal: Sequence[str] = tuple(STORAGES)) -> str:
+    if not isinstance(name, str) or name not in legal:
+        raise ParameterError(f"The 'storage' parameter must be one of {', '.join(legal)}, got {quoted(name)}.")
+    if name == COMPRESSED:
+        raise ParameterError(
+            "The 'storage' parameter must be float64, float32 or int16 on GPUs and clusters, got 'compressed'."
+        )
     return name

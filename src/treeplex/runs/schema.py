@@ -52,7 +52,9 @@ class Options:
     start: str = _option("uniform", "Initial strategies of the CFR family: uniform, or random by the seed.", IDENTITY)
     iterate: str = _option("average", "Strategies to report: average, current, or the best of both so far.", IDENTITY)
     storage: str | None = _option(
-        None, "Number format in memory: float64, float32 or int16. Default: float64 (hold'em: float32).", IDENTITY
+        None,
+        "Number format: float64, float32, int16; hold'em also compressed. Default: float64 (hold'em: float32).",
+        IDENTITY,
     )
     threads: int = _option(0, "Number of threads (0 = automatic). Results do not depend on it.", EXECUTION)
     backend: str = _option(AUTO, "Backend: cpu, cuda (a GPU), or auto (the faster one for this game).", EXECUTION)

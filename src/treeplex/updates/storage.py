@@ -64,6 +64,15 @@ STORAGES: Final = {
 }
 
 
+COMPRESSED: Final = "compressed"
+"""Storage of hold'em whose numbers are those of int16, coded: ``engines.boards.compressed``."""
+
+
+def number_type(storage: str) -> str:
+    """Return the type of the numbers of a storage."""
+    return "int16" if storage == COMPRESSED else storage
+
+
 def largest_of(storage: npt.DTypeLike) -> float:
     """Return the integer that the largest number of a group is stored as."""
     return float(np.iinfo(storage).max)

@@ -19,7 +19,8 @@ from treeplex.engines.boards.arrays import (
     no_learner,
     plain_rule,
 )
-from treeplex.engines.boards.cut import BoardRun, carry, part_of
+from treeplex.engines.boards.coded import decoded, decoded_rows, pack_tables
+from treeplex.engines.boards.cut import PER_DECISION, BoardRun, carry, part_of, whole
 from treeplex.engines.boards.engine import SubgameEngine, engine
 from treeplex.engines.boards.game import HoldemGame, require_memory
 from treeplex.engines.boards.locks import fix
@@ -45,7 +46,7 @@ from treeplex.engines.boards.tables import (
 )
 from treeplex.engines.protocol import Scheme
 from treeplex.errors import GameError
-from treeplex.tensors import restored
+from treeplex.tensors import Tensors, restored
 from treeplex.updates import blocks
 from treeplex.updates.blocks import Earlier
 from treeplex.updates.schedules import stretches, unit_before
@@ -187,10 +188,15 @@ class BoardPart:
             step.run(runner, layout.BELOW)
             return runner.board_values(player).copy()
 
+    def packed(self, tables: Tables, name: str = "state") -> Tensors:
+        """Return the tables as named host arrays, which are coded if they are large."""
+        return pack_tables(self.game, self.host(tables), name)
+
     def unpacked(self, tensors: Mapping[str, Array], name: str) -> HandTables:
         """Return the host tables that were packed under a name."""
         fresh = self.host_tables()
-        return restored(fresh._replace(earlier=saved_earlier(fresh.learners, tensors, name)), name, tensors)
+        fresh = fresh._replace(earlier=saved_earlier(fresh.learners, tensors, name))
+        return restored(fresh, name, decoded(self.game, fresh, name, tensors))
 
     def restore(self, tables: HandTables) -> Tables:
         """Return a checkpoint's tables in the memory that passes use. Reject regrets newer than its iteration."""
@@ -204,10 +210,14 @@ def carry_part(
 ) -> HandTables:
     """Copy the arrays of the file of part ``of`` into ``target`` of part ``to``, in place."""
     earlier = target.earlier or saved_earlier(target.learners, tensors)
+    source = game if of == whole(game) else part_of(game, of)
     for player, learner in enumerate(target.learners):
         arrays = {name: tensors[f"state.learners.{player}.{name}"] for name in HandLearner._fields}
+        for name in arrays.keys() - set(PER_DECISION):
+            arrays[name] = decoded_rows(source, player, arrays[name], getattr(learner, name), len(learner.average))
         carry(game, player, arrays, of, learner, to)
         if earlier:
-            sums = {"average": tensors[f"state.earlier.{player}"]}
+            stored = tensors[f"state.earlier.{player}"]
+            sums = {"average": decoded_rows(source, player, stored, earlier[player], len(learner.average))}
             carry(game, player, sums, of, learner._replace(average=earlier[player]), to)
     return target._replace(earlier=earlier)

@@ -31,8 +31,8 @@ from treeplex.engines.boards.tables import (
     schedules,
 )
 from treeplex.engines.evaluation import Evaluation
-from treeplex.engines.protocol import Cost, Engine, Profile, Scheme, Stop, never, packed
-from treeplex.tensors import Tensors, leaves
+from treeplex.engines.protocol import Cost, Engine, Profile, Scheme, Stop, never
+from treeplex.tensors import Tensors
 from treeplex.updates.schedules import stretches
 
 LEARNING, PLAYING = 2.5, 1.75  # numbers read per action and hand by a pass that learns, and by a pass that does not
@@ -190,4 +190,4 @@ class BoardsEngine(SpotEngine):
 
     def pack(self, tables: HandTables, scheme: Scheme) -> Tensors:
         """As ``Engine``."""
-        return packed([*leaves(tables, "state")])
+        return self.part(scheme).packed(tables)

@@ -10,12 +10,12 @@ from treeplex.engines.boards.cut import BoardRun
 from treeplex.engines.boards.game import load_spot
 from treeplex.engines.boards.part import BoardPart, carry_part
 from treeplex.engines.open import open_engine
-from treeplex.engines.protocol import Execution, packed
+from treeplex.engines.protocol import Execution
 from treeplex.engines.sharded.session import opened_part
 from treeplex.engines.sharded.shards import BEST, Message, Order, Shard
 from treeplex.games.holdem.locks import make_locks
 from treeplex.games.holdem.spot import make_spot
-from treeplex.tensors import Tensors, check, leaves
+from treeplex.tensors import Tensors, check
 
 
 class BoardShard(Shard):
@@ -37,7 +37,7 @@ class BoardShard(Shard):
 
     def tensors(self) -> Tensors:
         """As ``Shard``."""
-        return packed([*leaves(self.part.host(self.tables), "state")])
+        return self.part.packed(self.tables)
 
     def learn(self, player: int, t: int, message: Message) -> Message:
         """As ``Shard``."""

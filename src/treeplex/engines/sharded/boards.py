@@ -128,7 +128,7 @@ class ShardedBoards(ShardedEngine):
     def pack(self, tables: Tables, scheme: Scheme) -> Tensors:
         """As ``Engine``: first all shards write files of their own."""
         manifest = self.session.save(tables.iteration)
-        return packed([*leaves(self.trunk.host(tables), "trunk")]) | manifest
+        return self.trunk.packed(tables, "trunk") | manifest
 
     def unpack(self, tensors: Mapping[str, Array], scheme: Scheme) -> Tables:
         """As ``Engine``, from the files of any number of shards, or from the checkpoint of one machine."""

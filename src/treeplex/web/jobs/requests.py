@@ -27,6 +27,7 @@ from treeplex.runs.request import Request
 from treeplex.runs.requests import DEFAULT_ALGORITHM, choosing_sizes, growing, solving
 from treeplex.runs.schema import JOB, LIMITS, Field, Options, named
 from treeplex.runs.solve import checked
+from treeplex.updates.storage import number_type
 from treeplex.web.directory import Directory
 from treeplex.web.refusals import sentence_of
 from treeplex.web.runs import record_of
@@ -100,7 +101,7 @@ def _solve(form: SolveJob) -> JobRequest:
         request = solving(make_spot(form.spot), form.algorithm, locks=locks, **values)
         solver = checked(request)
         if locks:
-            fix(request.problem.game, solver.storage)
+            fix(request.problem.game, number_type(solver.storage))
         saved["spot"] = request.problem.source
         return _new(form, request, saved)
     game = named_game(str(form.game))

@@ -16,8 +16,8 @@ from treeplex.engines.boards.game import HoldemGame
 from treeplex.engines.boards.locks import fix
 from treeplex.engines.boards.solver import HoldemProfile, SpotEngine, SpotProfile
 from treeplex.engines.boards.tables import DeviceHandTables, pass_rule
-from treeplex.engines.protocol import Scheme, Stop, never, packed
-from treeplex.tensors import Tensors, leaves
+from treeplex.engines.protocol import Scheme, Stop, never
+from treeplex.tensors import Tensors
 from treeplex.updates.schedules import stretches
 
 LISTENING: Final = 0.25  # seconds between two calls of ``stop``
@@ -88,4 +88,4 @@ class CudaBoardsEngine(SpotEngine):
 
     def pack(self, tables: DeviceHandTables, scheme: Scheme) -> Tensors:
         """As ``Engine``, with the same arrays as on the CPU."""
-        return packed([*leaves(tables.part.host(tables), "state")])
+        return tables.part.packed(tables)

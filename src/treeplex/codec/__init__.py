@@ -1,0 +1,1 @@
+"""Lossless compression of tables of regrets and averages: prediction, contexts and asymmetric numeral systems."""
