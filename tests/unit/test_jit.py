@@ -23,7 +23,7 @@ from treeplex.algorithms.registry import build
 from treeplex.engines.sampling.arrays import MATCH
 from treeplex.engines.sampling.cpu import external, frame, joint, outcome, pure, random
 from treeplex.engines.sampling.reference.random import counter
-from treeplex.kernels.jit import PACKAGE, cache_key, kernel, timed_compilation, kernel
+from treeplex.kernels.jit import PACKAGE, cache_key, kernel, timed_compilation
 
 COUNT = """
 import treeplex as tp

@@ -52,7 +52,7 @@ def reproduce(folder: Path, tell: Tell) -> PaperReport:
         game, goal = load(f"gaussian_matrix(seed={seed})"), 0.0
         for name, algorithm in ALGORITHMS.items():
             tell(f"{game.name}, {name}")
-            runs[name].append(curve(game, algorithm, DRAWN.get(name, SECONDS), seed, goal))
+            runs[name].append(curve(game, algorithm, DRAWN.get(name, SECONDS), seed, goal=goal))
             goal = runs["CFR+"][-1][-1].nash_conv
         for sampler, algorithm in WARM.items():
             state = algorithm.advance(game, algorithm.start(game, seed), algorithm.warmup)
