@@ -33,7 +33,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.kernels.jit import inlined, kernel
+from treeplex.kernels.jit import allocating_kernel, inlined, kernel
 from treeplex.kernels.whole import bit_length, upper_half
 
 Table = npt.NDArray[np.uint32]
@@ -169,7 +169,7 @@ def _push(symbol: Word, table: npt.NDArray[np.uint64], state: Word, words: Table
     return y + (entry >> _HALF) + quotient * (_SUM - f), at
 
 
-@kernel
+@allocating_kernel
 def encode(symbols: Table, segments: Layout, frequency: Table, words: Table, states: npt.NDArray[np.uint64]) -> Any:
     """Write words of the stream to the end of ``words``, last word first, and the final ``states``.
 
