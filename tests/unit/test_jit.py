@@ -16,6 +16,7 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
+from numba.core.errors import NumbaRuntimeError
 
 import treeplex as tp
 from treeplex.algorithms.mccfr import MonteCarlo
@@ -23,7 +24,7 @@ from treeplex.algorithms.registry import build
 from treeplex.engines.sampling.arrays import MATCH
 from treeplex.engines.sampling.cpu import external, frame, joint, outcome, pure, random
 from treeplex.engines.sampling.reference.random import counter
-from treeplex.kernels.jit import PACKAGE, cache_key, kernel, timed_compilation
+from treeplex.kernels.jit import PACKAGE, allocating_kernel, cache_key, kernel, timed_compilation
 
 COUNT = """
 import treeplex as tp
@@ -131,8 +132,8 @@ def test_a_second_process_compiles_nothing_and_a_changed_rule_everything(package
     assert len(list((tmp_path / "cache").glob("kernels-*"))) == 2
 
 
-@pytest.mark.parametrize(("decorator", "counts"), [(kernel, True), (kernel, False)])
-def test_an_kernel_counts_no_references(decorator, counts) -> None:
+@pytest.mark.parametrize(("decorator", "counts"), [(allocating_kernel, True), (kernel, False)])
+def test_a_kernel_counts_references_only_if_it_creates_arrays(decorator, counts) -> None:
     """A sampler's innermost part, compiled afresh: Numba shows no code that it has read from disk."""
     chosen: Any = external.draw_opponent_move
     compiled: Any = numba.jit(**decorator(chosen.py_func).targetoptions)(chosen.py_func)
@@ -140,6 +141,24 @@ def test_an_kernel_counts_no_references(decorator, counts) -> None:
     assert compiled(np.ones(3), np.zeros(3), picks, MATCH, np.uint64(0), np.uint64(3), 1.0, counter(1, 0)) < 3
     (code,) = compiled.inspect_asm().values()
     assert ("NRT_incref" in code) == counts
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda numbers: np.zeros(3)[0] + numbers[0],
+        lambda numbers: numbers[1:],
+        lambda numbers: numbers.copy().sum(),
+    ],
+    ids=["creates", "returns", "copies"],
+)
+def test_a_kernel_that_creates_or_returns_an_array_must_say_so(function) -> None:
+    """Without counts, Numba would never free the first and free the second while it is in use: it rejects both."""
+    numbers = np.arange(4.0)
+    with pytest.raises((numba.TypingError, NumbaRuntimeError)):
+        numba.jit(**kernel(function).targetoptions)(function)(numbers)
+    counted: Any = numba.jit(**allocating_kernel(function).targetoptions)(function)
+    np.testing.assert_array_equal(counted(numbers), function(numbers))
 
 
 def test_samplers_count_no_references_and_lose_none() -> None:

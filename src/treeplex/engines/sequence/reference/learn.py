@@ -49,7 +49,7 @@ class PythonRule(NamedTuple):
     failed: tuple[int] = (-1,)  # as in ``RuleCall``, but always -1: plain Python raises instead
 
 
-def rule_calls(game: CompiledGame, rule: Rule) -> tuple[PythonRule, PythonRule]:
+def rule_calls(game: CompiledGame, rule: Rule, threads: int = 1) -> tuple[PythonRule, PythonRule]:
     """Return the rule for each player, like ``engines.sequence.rules.rule_calls`` but as plain Python."""
     made = PythonRule(rule, rule.constants_of(payoff_range(game)))
     return made, made
