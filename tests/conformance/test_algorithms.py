@@ -594,6 +594,8 @@ def test_a_second_solve_compiles_nothing(algorithm, iterate, nothing_new, tmp_pa
     tp.solve("kuhn", algorithm, iterations=3)
     if algorithm == "warm-start":
         tp.solve("kuhn", "warm-start(warmup=2)", iterations=500)  # its second part, which a fast machine gets to below
+    if algorithm == "egt-restarted":
+        tp.solve("kuhn", "egt-restarted(every=1)", iterations=100)  # with a restart, as some of those below
     assert compiled() > 0
     nothing_new(
         lambda: tp.solve("kuhn", algorithm, iterations=9, iterate=iterate),
