@@ -92,7 +92,10 @@ class ExcessiveGap(Tabular[ExcessiveGapState]):
         while _gap(state) > 0.0:
             smoothing *= 2.0
             state = self._begin(game, state, plan, smoothing)
+        least = LEAST * smoothing_guess(game, self.scheme)
         for _ in range(MOST_HALVINGS):
+            if 0.5 * smoothing < least:
+                break
             state = self._begin(game, state, plan, 0.5 * smoothing)
             if _gap(state) > 0.0:
                 return self._begin(game, state, plan, smoothing)
