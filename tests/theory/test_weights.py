@@ -12,7 +12,6 @@ import pytest
 import treeplex as tp
 from treeplex.algorithms.mccfr import MonteCarlo
 from treeplex.algorithms.registry import build
-from treeplex.engines.sampling.arrays import table
 from treeplex.engines.sampling.reference.random import Draws
 from treeplex.engines.sampling.reference.sampling import best
 from treeplex.games.matrix import MatrixGame
