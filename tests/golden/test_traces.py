@@ -37,7 +37,15 @@ from treeplex.updates.turns import SIMULTANEOUS
 STORED = Path(__file__).with_name("traces.json")
 ITERATIONS = 5
 ALL_STORED = [STORED, *(STORED.with_name(f"{kind}_traces.json") for kind in ("walk", "sampling"))]
-WALKS = ("lazy-cfr", "-full", "-partial", "-rbp", "-zero-reach-br", "-dt", "-hybrid")  # test_walk_traces.py, test_hybrid.py
+WALKS = (
+    "lazy-cfr",
+    "-full",
+    "-partial",
+    "-rbp",
+    "-zero-reach-br",
+    "-dt",
+    "-hybrid",
+)  # test_walk_traces.py, test_hybrid.py
 SAMPLED = ("mccfr-", "gibson-", "pure-", "warm-start")  # test_sampling_traces.py
 ITERATIVE = [
     name

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 import treeplex as tp
-from cut_games import FLOP, alone, over, same
+from cut_games import FLOP, LocalShards, alone, over, same
 from treeplex.algorithms.protocol import Execution
 from treeplex.algorithms.registry import build
 from treeplex.api import DEFAULT_SPOT_ALGORITHM
 from treeplex.engines.boards import coded, compressed
 from treeplex.errors import FormatError, GameError, ParameterError
 from treeplex.holdem import Lock, load_spot, open_run, solve
-from treeplex.runs.transport import LocalShards
 from treeplex.tensors import CHECKPOINT, read_tensors, write_tensors
 
 ROWS = tuple(f"state.learners.{player}.{field}" for player in (0, 1) for field in ("regret", "average"))

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import Any
 
 import numpy as np
 import pytest
 
+from explicit_play import Play, Strategy
 from stacked import Stacks
 from treeplex.engines.public.game import RULES, GrowingGame
 from treeplex.engines.public.reference import growing as reference
 from treeplex.games.continuous import ContinuousPoker
 from treeplex.games.dealt import DealtGame
 from treeplex.games.poker import Card
-from treeplex.games.protocol import CHANCE, TERMINAL
 from treeplex.games.sized import Menu
 from treeplex.growth import add
 from treeplex.growth.answer import abstraction
-
-Strategy = dict[tuple[int, str], dict[str, float]]
 
 
 def poker(streets: int, ranks: int, copies: int) -> ContinuousPoker:
@@ -43,49 +40,6 @@ def strategies(game: GrowingGame, behaviour: Any = None) -> Strategy:
             label = " ".join((hand, *game.line(n)))
             out[player, label] = {game.line(c)[-1]: float(behaviour[c, h]) for c in game.tree.children(n)}
     return out
-
-
-class Play:
-    """Regrets and averages of a weighted sequence of strategy profiles, as the definitions (1) to (3) say."""
-
-    def __init__(self, game: DealtGame) -> None:
-        self.game = game
-        self.regret: dict[Any, float] = defaultdict(float)
-        self.average: dict[Any, float] = defaultdict(float)
-
-    def iteration(self, profile: Strategy, weight: float) -> None:
-        values: dict[Any, float] = defaultdict(float)  # (player, infoset, action) -> v(I, a)
-        reached: dict[Any, float] = {}  # (player, infoset) -> own reach
-        self._walk(self.game.root(), profile, 1.0, (1.0, 1.0), values, reached)
-        for (player, label), own in reached.items():
-            sigma = profile[player, label]
-            expected = sum(sigma[a] * values[player, label, a] for a in sigma)
-            for a in sigma:
-                self.regret[player, label, a] += weight * (values[player, label, a] - expected)
-                self.average[player, label, a] += weight * own * sigma[a]
-
-    def _walk(self, history, profile, chance, own, values, reached) -> float:
-        """Player 0's expected payoff from here on."""
-        mover = self.game.mover(history)
-        if mover == TERMINAL:
-            return float(self.game.payoff(history))
-        actions = self.game.actions(history)
-        if mover == CHANCE:
-            shares = self.game.probabilities(history)
-            return sum(
-                p * self._walk(self.game.child(history, a), profile, chance * p, own, values, reached)
-                for a, p in zip(actions, shares, strict=True)
-            )
-        label = self.game.infoset(history)
-        reached[mover, label] = own[mover]
-        total = 0.0
-        for a in actions:
-            p = profile[mover, label][a]
-            below = (own[0] * p, own[1]) if mover == 0 else (own[0], own[1] * p)
-            worth = self._walk(self.game.child(history, a), profile, chance, below, values, reached)
-            values[mover, label, a] += chance * own[1 - mover] * worth * (1.0 if mover == 0 else -1.0)
-            total += p * worth
-        return total
 
 
 def assert_same(game: GrowingGame, play: Play) -> None:

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
-from test_growing import Play, Strategy
 
+from explicit_play import Allowed, Key, Play, Strategy, behaviour, kept_everywhere, kept_of
 from treeplex.arrow import unpacked
 from treeplex.compile.build import compile_game
 from treeplex.compile.part import WholeGame
@@ -24,8 +24,6 @@ from treeplex.games.random_tree import RandomTree
 from treeplex.growth.check import Candidate
 from treeplex.growth.part_algorithm import SOLVERS
 from treeplex.growth.parts import GrowingPart
-
-Key = tuple[int, str]
 
 
 def growing(rules: Any, seed: int, name: str = "cfr", share: float = 0.5) -> GrowingPart:
@@ -40,42 +38,6 @@ def growing(rules: Any, seed: int, name: str = "cfr", share: float = 0.5) -> Gro
         mask[0] = True
         masks.append(mask)
     return GrowingPart(WholeGame(game), SOLVERS[name], tuple(masks), name == "cfr+")
-
-
-def behaviour(part: GrowingPart, strategies: Any) -> Strategy:
-    """Strategies of the part's own arrays, by player, infoset and action."""
-    game, out = part.part.game, {}
-    for player in (0, 1):
-        first = game.treeplexes[player].first
-        for infoset, label in enumerate(unpacked(game.labels[player].infosets)):
-            row = strategies[player][first[infoset] : first[infoset + 1]].tolist()
-            out[player, label] = dict(zip(game.actions_at(player, infoset), row, strict=True))
-    return out
-
-
-class Allowed:
-    """Rules with fewer actions."""
-
-    def __init__(self, rules: Any, kept: dict[Key, list[str]]) -> None:
-        self.rules, self.kept = rules, kept
-        self.root, self.mover, self.child = rules.root, rules.mover, rules.child
-        self.infoset, self.payoff, self.probabilities = rules.infoset, rules.payoff, rules.probabilities
-
-    def actions(self, history: Any) -> list[str]:
-        mover = self.rules.mover(history)
-        legal = list(self.rules.actions(history))
-        return legal if mover == CHANCE else [a for a in legal if a in self.kept[mover, self.rules.infoset(history)]]
-
-
-def kept_of(part: GrowingPart) -> dict[Key, list[str]]:
-    """The actions of every infoset that may be chosen."""
-    game, out = part.whole.game, {}
-    for player in (0, 1):
-        first = game.treeplexes[player].first
-        for infoset, label in enumerate(unpacked(game.labels[player].infosets)):
-            mask = part.masks[player][first[infoset] : first[infoset + 1]].tolist()
-            out[player, label] = [a for a, on in zip(game.actions_at(player, infoset), mask, strict=True) if on]
-    return out
 
 
 class Sums(Play):
@@ -156,20 +118,6 @@ def recovery_game(rules: Any, head: Key, action: str, outside: list[Strategy], s
         expected = (1.0 - entering) * values[0] + entering * values[1]
         gate = [regret + weight * (value - expected) for regret, value in zip(gate, values, strict=True)]
     return played
-
-
-def kept_everywhere(rules: Any) -> dict[Key, list[str]]:
-    """Actions of every infoset that the rules reach."""
-    out, stack = {}, [rules.root()]
-    while stack:
-        history = stack.pop()
-        mover = rules.mover(history)
-        if mover == TERMINAL:
-            continue
-        if mover >= 0:
-            out[mover, rules.infoset(history)] = list(rules.actions(history))
-        stack += [rules.child(history, a) for a in rules.actions(history)]
-    return out
 
 
 def actions_to(rules: Any, head: Key) -> dict[Key, str]:

@@ -218,7 +218,7 @@ class ByVariance(Hedge):
 
 FUNCTIONS: dict[str, tuple[Callable[[float], Rule], Callable[[int], OnlineMinimizer]]] = {
     "theory": (lambda d: hedge(THEORY, d), lambda actions: Hedge(actions, SPAN)),
-    "known": (lambda d: hedge(KNOWN, d, 39), lambda actions: Hedge(actions, SPAN, rounds=39)),
+    "known": (lambda d: hedge(KNOWN, d, 10), lambda actions: Hedge(actions, SPAN, rounds=10)),
     "variance": (lambda d: hedge(VARIANCE, d), lambda actions: ByVariance(actions, SPAN)),
 }
 

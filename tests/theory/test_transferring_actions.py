@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_growing import Play, Strategy
-from test_growing_actions import Allowed, behaviour, kept_everywhere, kept_of
 
 import treeplex as tp
+from explicit_play import Allowed, Play, Strategy, behaviour, kept_everywhere, kept_of
 from treeplex.arrow import unpacked
 from treeplex.compile.build import compile_game
 from treeplex.compile.part import WholeGame
