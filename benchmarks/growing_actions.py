@@ -50,7 +50,7 @@ def measured(title: str, source: Any, start: Any, target: float) -> dict[str, An
     game = tp.load(source)
     fixed = tp.solve(game, "cfr+", nash_conv=target)
     row = {"game": title, "start": str(start), "target": target, "histories": game.nodes, "fixed": fixed.nodes_touched}
-    growth = tp.Growth(start=start, algorithm="cfr+")
+    growth = tp.Growth(actions=start, algorithm="cfr+")
     grown = tp.grow(source if isinstance(source, str) else game, growth=growth, nash_conv=target, seconds=60.0)
     first = grown.rows[0]
     return row | {

@@ -77,12 +77,12 @@ def test_an_interrupted_run_keeps_what_is_done_and_says_so(number, tmp_path, cli
 
 def test_a_file_of_gambit_grows_by_actions(cli) -> None:
     """All of its actions but one per infoset are candidates; the folder holds the game, and starts can be reused."""
-    first = cli("grow", ROAD, "--start", "first", "--iterations", 30, "--out", "run", "--json").last
-    assert first["growth"]["start"] == "first"
+    first = cli("grow", ROAD, "--actions", "first", "--iterations", 30, "--out", "run", "--json").last
+    assert first["growth"]["actions"] == "first"
     assert first["histories"] <= first["of_histories"]
     assert (Path("run") / "game.safetensors").exists()
     resumed = cli("resume", "run", "--iterations", 2000, "--json").last
-    whole = cli("grow", ROAD, "--start", "first", "--iterations", 2000, "--no-save", "--json").last
+    whole = cli("grow", ROAD, "--actions", "first", "--iterations", 2000, "--no-save", "--json").last
     for field in ("iterations", "nodes_touched", "nash_conv", "value", "histories", "reading"):
         assert resumed[field] == whole[field], field
     judged = cli("evaluate", ROAD, "run/policy.parquet", "--json").last
@@ -90,11 +90,11 @@ def test_a_file_of_gambit_grows_by_actions(cli) -> None:
     assert resumed["nash_conv"] < 0.01 * first["nash_conv"]
     exact = cli("solve", ROAD, "--algorithm", "lp", "--no-save", "--json").last
     assert resumed["value"] == pytest.approx(exact["value"], abs=resumed["nash_conv"] + 1e-9)
-    shown = cli("grow", ROAD, "--start", "first", "--iterations", 2000, "--no-save").out
+    shown = cli("grow", ROAD, "--actions", "first", "--iterations", 2000, "--no-save").out
     assert "actions added; the game grew from" in shown
     assert "in the whole game (in the grown game" in shown
     again = cli(
-        "grow", ROAD, "--start", "run/actions.json", "--factor", "inf", "--iterations", 5, "--no-save", "--json"
+        "grow", ROAD, "--actions", "run/actions.json", "--factor", "inf", "--iterations", 5, "--no-save", "--json"
     )
     if json.loads(Path("run/actions.json").read_text()):
         assert again.last["histories"] == resumed["histories"]
@@ -117,12 +117,12 @@ def test_targets_and_exit_codes(cli) -> None:
     [
         (
             ("leduc",),
-            "Only a game with bet sizes, such as continuous_leduc, can grow without the 'start' parameter, which has"
+            "Only a game with bet sizes, such as continuous_leduc, can grow without the 'actions' parameter, which has"
             " the actions to start with; got 'leduc'.",
         ),
         (
-            ("leduc", "--start", "leap"),
-            "The 'start' parameter must leave out an action of leduc, got 'leap', which keeps all.",
+            ("leduc", "--actions", "leap"),
+            "The 'actions' parameter must leave out an action of leduc, got 'leap', which keeps all.",
         ),
         (("continuous_leduc", "--factor", "0.5"), "The 'factor' parameter must be a number from 1 up, got 0.5."),
         (

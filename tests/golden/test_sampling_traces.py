@@ -58,6 +58,8 @@ SAMPLERS = {
     "mccfr-outcome, no baseline": "mccfr-outcome(baseline=0,epsilon=0.3)",
     "mccfr-average, few moves": "mccfr-average(epsilon=0.3,tau=1,beta=2)",
     "mccfr-chance, idle at random": "mccfr-chance(fallback=random)",
+    "mccfr-public": "mccfr-public(weight=linear)",
+    "gibson-pure-cfr": "gibson-pure-cfr",
 }
 
 # An action is taken out after 20 iterations if it was played with probability below 3 / 20. The safe mode looks at the

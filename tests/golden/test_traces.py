@@ -37,8 +37,8 @@ from treeplex.updates.turns import SIMULTANEOUS
 STORED = Path(__file__).with_name("traces.json")
 ITERATIONS = 5
 ALL_STORED = [STORED, *(STORED.with_name(f"{kind}_traces.json") for kind in ("walk", "sampling"))]
-WALKS = ("-full", "-partial", "-rbp", "-zero-reach-br", "-dt", "-hybrid")  # test_walk_traces.py, test_hybrid.py
-SAMPLED = ("mccfr-", "pure-", "warm-start")  # test_sampling_traces.py
+WALKS = ("lazy-cfr", "-full", "-partial", "-rbp", "-zero-reach-br", "-dt", "-hybrid")  # test_walk_traces.py, test_hybrid.py
+SAMPLED = ("mccfr-", "gibson-", "pure-", "warm-start")  # test_sampling_traces.py
 ITERATIVE = [
     name
     for name, entry in ALGORITHMS.items()
@@ -145,12 +145,12 @@ def test_every_iterative_algorithm_has_a_stored_trace() -> None:
     """In one of the files of this folder: by game, then by the algorithm's name.
 
     Hybrids are two of them in a row: ``test_hybrid.py`` has the bits of both parts. ``auto`` is several of them side by
-    side: ``tests/unit/test_auto.py`` has theirs.
+    side: ``tests/unit/test_auto.py`` has theirs. ``tests/unit/test_lazy.py`` holds Lazy-CFR against its definition.
     """
     games = [algorithms for path in ALL_STORED for algorithms in json.loads(path.read_text()).values()]
     found = {name for algorithms in games for name, trace in algorithms.items() if trace}
     iterative = {name for name, entry in ALGORITHMS.items() if not entry.build().ends}
-    assert found == {name for name in iterative if not name.endswith("-hybrid")} - {"auto"}
+    assert found == {name for name in iterative if not name.endswith("-hybrid")} - {"auto", "lazy-cfr"}
 
 
 # --- the papers' recursion -------------------------------------------------------------------------------------------

@@ -164,7 +164,7 @@ def test_hidden_sizes_share_the_opponents_past() -> None:
 
 
 def test_sums_are_given_up_where_their_subgame_grows() -> None:
-    part = growing(Vector(), start="check, a0, fold, call, yes, no")
+    part = growing(Vector(), actions="check, a0, fold, call, yes, no")
     part.advance(4)
     transfers = part.transfers
     assert transfers is not None
@@ -189,7 +189,7 @@ def test_payoffs_that_are_affine_in_k_numbers_need_k_plus_one_sums() -> None:
 
 @pytest.mark.parametrize("name", ["cfr", "cfr+"])
 def test_a_run_by_transfer_solves_the_game_and_resumes_to_the_same_bits(name: str, tmp_path: Any) -> None:
-    growth = Growth("transfer", start="check, a0, fold, call, push, yes, no", algorithm=name)
+    growth = Growth("transfer", actions="check, a0, fold, call, push, yes, no", algorithm=name)
     rules = Vector(rich=("a4",))
     whole = tp.grow(rules, growth=growth, iterations=1000)
     assert any(one.recovery == 0 for one in whole.additions)

@@ -12,7 +12,6 @@ import pytest
 import treeplex as tp
 from treeplex.algorithms.mccfr import MonteCarlo
 from treeplex.algorithms.registry import build
-from treeplex.engines.sampling.arrays import table
 from treeplex.engines.sampling.reference.random import Draws
 from treeplex.engines.sampling.reference.sampling import best
 from treeplex.games.matrix import MatrixGame
@@ -78,16 +77,16 @@ def test_playing_the_best_action_so_far_is_not_without_regret() -> None:
     can be forced, but its normal is the largest regret alone, which points away from the nearest point of the target
     set, as Blackwell's argument needs, only if no other regret is positive.
     """
-    rounds, learnt, draws = 10_000, table(2, pick=True, baseline=False), Draws(7)
+    rounds, regret, draws = 10_000, [0.0, 0.0], Draws(7)
     matching = RegretMatching(2)
     for _ in range(rounds):
-        played = best(learnt, 0, 2, draws)
-        learnt.regret[1 - played] += 1.0  # what is played earns nothing, ever
+        played = best(regret, draws)
+        regret[1 - played] += 1.0  # what is played earns nothing, ever
         utilities = np.zeros(2)
         utilities[int(np.argmin(matching.strategy()))] = 1.0
         matching.observe(utilities)
-    assert learnt.regret.sum() == rounds
-    assert learnt.regret.max() / rounds == pytest.approx(0.5, abs=1e-3)
+    assert sum(regret) == rounds
+    assert max(regret) / rounds == pytest.approx(0.5, abs=1e-3)
     assert matching.regret() / rounds < 0.01
 
 

@@ -52,7 +52,7 @@ KINDS: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
         (230, 410, 500),
     ),
     "growth, actions": (
-        lambda **options: tp.grow(TREE, growth=Growth("transfer", start="first", recent=3), **options),
+        lambda **options: tp.grow(TREE, growth=Growth("transfer", actions="first", recent=3), **options),
         (17, 60, 130),
     ),
     "explore, pure": (lambda **options: tp.explore("leduc", responses=9, seed=5, **options), (17, 60, 230)),

@@ -110,7 +110,7 @@ def test_all_algorithms_are_taken_if_none_is_named() -> None:
 
 def test_seeds_are_for_what_is_random() -> None:
     random = {name for name in ALGORITHMS if build(name).random}
-    assert random == {name for name in ALGORITHMS if name.startswith(("mccfr-", "pure-", "warm-start"))}
+    assert random == {name for name in ALGORITHMS if name.startswith(("mccfr-", "gibson-", "pure-", "warm-start"))}
 
 
 @pytest.mark.parametrize(

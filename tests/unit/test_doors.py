@@ -333,7 +333,7 @@ def test_algorithms_are_found_however_they_are_spelt(name) -> None:
 def test_a_family_of_algorithms_is_listed() -> None:
     assert refused(lambda: build("mccfr")) == (
         "There is no algorithm 'mccfr' by itself; choose one of mccfr-external, mccfr-outcome, mccfr-average,"
-        " mccfr-chance."
+        " mccfr-chance, mccfr-public."
     )
 
 

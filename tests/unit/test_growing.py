@@ -407,7 +407,7 @@ def test_refusals(wrong, sentence) -> None:
 
 
 def test_only_games_with_sizes_grow() -> None:
-    with pytest.raises(ParameterError, match="Only a game with bet sizes can grow"):
+    with pytest.raises(ParameterError, match="Only a game with bet sizes, such as continuous_leduc, can grow without the 'actions'"):
         grow("kuhn", iterations=1)
 
 

@@ -144,7 +144,7 @@ def test_growth_goes_to_an_equilibrium_of_the_whole_game_from_any_start(
 ) -> None:
     """Section 5: however bad the start is, weak points of the abstraction are included in time."""
     game = compile_game(rules)
-    growth, masks = Growth(start="first", algorithm=name), random_masks(game, seed)
+    growth, masks = Growth(actions="first", algorithm=name), random_masks(game, seed)
     part = GrowingPart(WholeGame(game), SOLVERS[name], masks, name == "cfr+")
     algorithm = GrowingActions(growth)
     run = algorithm.start(game)
@@ -202,10 +202,10 @@ def test_growth_passes_an_abstraction_whose_equilibrium_is_further_away() -> Non
     for rows in (["r2"], ["r0", "r2"]):
         start = dict.fromkeys(unpacked(game.labels[0].infosets), rows)
         start |= {label: ["c0", "c2"] for label in unpacked(game.labels[1].infosets)} | columns
-        fixed = tp.grow(game, growth=Growth(start=start, factor=float("inf")), iterations=3000)
+        fixed = tp.grow(game, growth=Growth(actions=start, factor=float("inf")), iterations=3000)
         gaps.append(fixed.nash_conv)
         assert fixed.nash_conv > 1.0
-        grown = tp.grow(game, growth=Growth(start=start), nash_conv=0.02, iterations=20_000)
+        grown = tp.grow(game, growth=Growth(actions=start), nash_conv=0.02, iterations=20_000)
         assert grown.status == "solved"
         assert {(one.player, one.action) for one in grown.additions}
     assert gaps[1] > gaps[0] + 1.0
@@ -214,7 +214,7 @@ def test_growth_passes_an_abstraction_whose_equilibrium_is_further_away() -> Non
 def test_all_that_pays_is_the_sum_of_what_proposition_1_says() -> None:
     """Without additions nothing pays, and each addition had more gain than it needed."""
     game = compile_game(RandomTree(seed=11, depth=6))
-    solution = tp.grow(game, growth=Growth(start="first", algorithm="cfr+"), iterations=500)
+    solution = tp.grow(game, growth=Growth(actions="first", algorithm="cfr+"), iterations=500)
     assert solution.additions
     assert all(one.gain > one.needed for one in solution.additions)
     assert solution.grown.nodes <= solution.game.nodes
@@ -222,7 +222,7 @@ def test_all_that_pays_is_the_sum_of_what_proposition_1_says() -> None:
     rows = [row.extra["histories"] for row in solution.rows]
     assert rows == sorted(rows)
     part = solution.run.game
-    growth = Growth(start="first", algorithm="cfr+")
+    growth = Growth(actions="first", algorithm="cfr+")
     for candidate in part.candidates(part.balance(), growth.factor):
         assert candidate.histories == len(part.behind.nodes(candidate.player, candidate.size))
 
@@ -355,7 +355,7 @@ def test_starts() -> None:
 @pytest.mark.parametrize(
     ("start", "sentence"),
     [
-        ("", "Only a game with bet sizes, such as continuous_leduc, can grow without the 'start' parameter"),
+        ("", "Only a game with bet sizes, such as continuous_leduc, can grow without the 'actions' parameter"),
         ("0", "must keep one action or more, got 0"),
         (2, "must leave out an action of kuhn, got 2, which keeps all"),
         ("jump", "which keeps all"),
@@ -369,7 +369,7 @@ def test_starts() -> None:
 )
 def test_wrong_starts(start: Any, sentence: str) -> None:
     with pytest.raises(ParameterError) as error:
-        tp.grow("kuhn", growth=Growth(start=start, algorithm="cfr+"), iterations=1)
+        tp.grow("kuhn", growth=Growth(actions=start, algorithm="cfr+"), iterations=1)
     assert sentence in str(error.value)
     assert str(error.value).endswith(".")
 
@@ -378,8 +378,8 @@ def test_wrong_starts(start: Any, sentence: str) -> None:
     ("options", "sentence"),
     [
         ({"estimate": "transfer"}, "The 'estimate' parameter must be 'best-response'"),
-        ({"archive": 3}, "The 'archive' parameter must be 0 where 'start' is given"),
-        ({"remove": "current"}, "The 'remove' parameter must be 'never' where 'start' is given"),
+        ({"archive": 3}, "The 'archive' parameter must be 0 where 'actions' is given"),
+        ({"remove": "current"}, "The 'remove' parameter must be 'never' where 'actions' is given"),
         ({"algorithm": "dcfr"}, "The 'algorithm' parameter must be one of cfr, cfr+ for games other than hold'em"),
         ({"bets": "50%"}, "The 'bets' parameter is for hold'em spots; other games grow by the actions"),
         ({"recent": -1}, "The 'recent' parameter must be a whole number from 0 up"),
@@ -387,7 +387,7 @@ def test_wrong_starts(start: Any, sentence: str) -> None:
 )
 def test_wrong_options(options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ParameterError) as error:
-        tp.grow("kuhn", growth=Growth(**{"start": "first", "algorithm": "cfr+"} | options), iterations=1)
+        tp.grow("kuhn", growth=Growth(**{"actions": "first", "algorithm": "cfr+"} | options), iterations=1)
     assert sentence in str(error.value)
 
 
@@ -396,7 +396,7 @@ def test_wrong_options(options: dict[str, Any], sentence: str) -> None:
 
 @pytest.mark.parametrize("options", [{}, {"algorithm": "cfr"}, {"recent": 2, "factor": 1.2}], ids=str)
 def test_a_stopped_run_continues_to_the_same_bits(tmp_path: Path, options: dict[str, Any]) -> None:
-    growth = Growth(**{"start": "first", "algorithm": "cfr+"} | options)
+    growth = Growth(**{"actions": "first", "algorithm": "cfr+"} | options)
     rules = RandomTree(seed=5, depth=6)
     whole = tp.grow(rules, growth=growth, iterations=300)
     for cut in (7, 25, 41):
@@ -411,13 +411,13 @@ def test_a_stopped_run_continues_to_the_same_bits(tmp_path: Path, options: dict[
         assert resumed.state.rates.seen == whole.state.rates.seen
     actions = json.loads((tmp_path / "7" / "actions.json").read_text())
     assert actions == whole.actions
-    again = tp.grow(rules, growth=Growth(start=actions or "first", factor=float("inf")), iterations=1)
+    again = tp.grow(rules, growth=Growth(actions=actions or "first", factor=float("inf")), iterations=1)
     assert again.grown.nodes == whole.grown.nodes
 
 
 def test_a_checkpoint_of_another_start_is_rejected(tmp_path: Path) -> None:
     game = compile_game(RandomTree(seed=5, depth=6))
-    algorithm = GrowingActions(Growth(start="first", algorithm="cfr")).open(game, Execution())
+    algorithm = GrowingActions(Growth(actions="first", algorithm="cfr")).open(game, Execution())
     state = algorithm.advance(game, algorithm.start(game), 30)
     tensors = algorithm.save(state)
     again = algorithm.restore(game, tensors)
@@ -436,7 +436,7 @@ def test_a_checkpoint_of_another_start_is_rejected(tmp_path: Path) -> None:
 def test_an_openspiel_game_grows(name: str) -> None:
     pytest.importorskip("pyspiel")
     target, start = (0.02, "first") if name == "kuhn_poker" else (0.2, "Fold, Call")
-    solution = tp.grow(f"openspiel:{name}", growth=Growth(start=start, algorithm="cfr+"), nash_conv=target)
+    solution = tp.grow(f"openspiel:{name}", growth=Growth(actions=start, algorithm="cfr+"), nash_conv=target)
     assert solution.status == "solved"
     whole = tp.load(f"openspiel:{name}")
     assert tp.evaluate(whole, solution.policy).nash_conv == pytest.approx(solution.nash_conv, abs=1e-12)

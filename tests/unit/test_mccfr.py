@@ -190,7 +190,7 @@ def test_weights_are_what_they_are_called() -> None:
     [
         ("mccfr-external(weight=cubic)", "'weight' parameter must be one of uniform, linear, square, log, got 'cubic'"),
         ("pure-mccfr(turns=both)", "'turns' parameter must be one of alternating, simultaneous"),
-        ("pure-mccfr(regret=1)", "'regret' parameter must be one of plain, plus, got 1"),
+        ("pure-mccfr(regret=1)", "'regret' parameter must be one of plain, plus, discounted, got 1"),
         ("pure-mccfr(streams=0)", "'streams' parameter must be a whole number from 1 to 256, got 0"),
         ("mccfr-outcome(epsilon=0)", "'epsilon' parameter must be a number from 1e-06 to 1, got 0"),
         ("mccfr-outcome(baseline=2)", "'baseline' parameter must be a number from 0 to 1, got 2"),

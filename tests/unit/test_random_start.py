@@ -14,7 +14,8 @@ from treeplex.algorithms.registry import ALGORITHMS, build
 from treeplex.errors import ParameterError
 from treeplex.games.random_tree import RandomTree
 
-OTHERS = {"auto", "lp", "warm-start", "egt", "egt-dt", "mirror-prox", "mirror-prox-restarted", "omd", "fp", "xfp"}
+FIRST_ORDER = {"egt", "egt-dt", "egt-restarted", "mirror-prox", "mirror-prox-dt", "mirror-prox-restarted", "omd", "omd-dt"}
+OTHERS = FIRST_ORDER | {"auto", "lp", "warm-start", "fp", "xfp"}
 FAMILY = [name for name in ALGORITHMS if name not in OTHERS]
 PURE = {"pure-cfr", "pure-mccfr"}
 

@@ -47,7 +47,7 @@ PerCheck = Annotated[
 ]
 Algorithm = Annotated[
     str | None,
-    typer.Option(help="cfr (default) or cfr+ (default with --start). For hold'em: cfr, cfr+, lcfr or dcfr (default)."),
+    typer.Option(help="cfr (default) or cfr+ (default with --actions). For hold'em: cfr, cfr+, lcfr or dcfr (default)."),
 ]
 Bets = Annotated[
     str, typer.Option(help=f"Hold'em: candidates for bets: a list, from:to:step, or every. Default: {BETS}.")
@@ -61,7 +61,7 @@ ByClass = Annotated[
         help="Hold'em: one menu per class of cards dealt (flush, pair, over, other) instead of one for all boards.",
     ),
 ]
-Start = Annotated[
+Actions = Annotated[
     str,
     typer.Option(
         help="Any other game: the actions that each infoset starts with: first, a number, labels such as 'fold, call',"
@@ -100,7 +100,7 @@ def grow(
     raises: Raises = "",
     street: Street = "",
     by_class: ByClass = False,
-    start: Start = "",
+    actions: Actions = "",
     recent: Recent = 0,
     no_save: NoSave = False,
     show: Show = 12,
@@ -111,7 +111,7 @@ def grow(
 
     Default limit: ten seconds.
     """
-    choice = (bets, raises, street, by_class, start, recent)
-    name = usual_algorithm(game, start) if algorithm is None else algorithm
+    choice = (bets, raises, street, by_class, actions, recent)
+    name = usual_algorithm(game, actions) if algorithm is None else algorithm
     growth = Growth(method, factor, every, estimate, discount, name, archive, remove, per_check, *choice)
     raise run(growing(game, growth=growth, **values), no_save, show, as_json)

@@ -47,7 +47,7 @@ OLD_DEFAULTS: Final[dict[str, Any]] = {
     "raises": "",
     "street": "",
     "by_class": False,
-    "start": "",
+    "actions": "",
     "recent": 0,
 }
 """Options of runs made before these options existed."""
@@ -79,7 +79,7 @@ class Growth:
     spot's first, or "all". ``by_class``: one menu for each class of the cards dealt on a line, instead of one for all
     boards.
 
-    Any other game grows by actions: ``start`` has the actions that each infoset starts with, and all others are
+    Any other game grows by actions: ``actions`` has the actions that each infoset starts with, and all others are
     candidates. It is "first", a number of actions, labels of actions such as "fold, call" (infosets without any of them
     keep all actions), a mapping from infosets to such rules, in which "*" stands for all others, or a function of the
     infoset's label. These games grow by "cfr" or "cfr+", only by recovery games and best responses, and are checked
@@ -101,7 +101,7 @@ class Growth:
     raises: str = ""
     street: str = ""
     by_class: bool = False
-    start: Any = ""
+    actions: Any = ""
     recent: int = 0
 
     def __post_init__(self) -> None:
@@ -144,11 +144,11 @@ def fitted_to_game(growth: Growth) -> Growth:
 
 def fitted_to_actions(growth: Growth) -> Growth:
     """Return the options with defaults for a compiled game, which grows by single actions."""
-    _not_of_a_spot(growth, "other games grow by the actions that 'start' leaves out")
+    _not_of_a_spot(growth, "other games grow by the actions that 'actions' leaves out")
     for name, only in (("archive", 0), ("remove", "never")):
         if getattr(growth, name) != only:
             raise ParameterError(
-                f"The '{name}' parameter must be {only!r} where 'start' is given, got {getattr(growth, name)!r}."
+                f"The '{name}' parameter must be {only!r} where 'actions' is given, got {getattr(growth, name)!r}."
             )
     fitted = replace(growth, estimate=growth.estimate or "best-response")
     return _only(fitted, "estimate", "best-response", "games that grow by actions")

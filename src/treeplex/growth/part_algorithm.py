@@ -137,7 +137,7 @@ class GrowingActions(GrowthAlgorithm[CompiledGame, GrowingPart]):
     def _whole(self, game: CompiledGame) -> tuple[WholeGame, Masks]:
         """Return the game with its histories and the actions of the start, built once per game."""
         if id(game) not in self.wholes:
-            masks = masks_of(self.growth.start, game)
+            masks = masks_of(self.growth.actions, game)
             self.wholes[id(game)] = WholeGame(game), masks
         return self.wholes[id(game)]
 
@@ -225,7 +225,7 @@ class PartExtras(GrowthAnswer):
 
     @cached_property
     def actions(self) -> dict[str, list[str]]:
-        """Actions that may be chosen, by infoset, where some may not: a ``start`` for another run."""
+        """Actions that may be chosen, by infoset, where some may not: ``Growth.actions`` of another run."""
         part, present = self.run.game, dict[str, list[str]]()
         for player, labels in enumerate(part.whole.game.labels):
             first = part.whole.game.treeplexes[player].first

@@ -119,7 +119,7 @@ def _game(
 def _span(whole: WholeGame, player: int, infoset: int, place: Index) -> Index:
     """Return the present sequences of an infoset inside."""
     first = whole.game.treeplexes[player].first
-    own = np.arange(first[infoset], first[infoset + 1])
+    own: Index = np.arange(int(first[infoset]), int(first[infoset + 1]))
     return own[place[own] > 0]
 
 

@@ -38,7 +38,7 @@ def recorded(start: Any, game: CompiledGame) -> Any:
         start = {label: listed(rule) or rule for label, rule in start.items()}
     names = listed(start)
     if not isinstance(start, str | int | Mapping) and not names:
-        raise ParameterError(f"The 'start' parameter must be {LEGAL}, got {quoted(start)}.")
+        raise ParameterError(f"The 'actions' parameter must be {LEGAL}, got {quoted(start)}.")
     return cast(Any, names or start)
 
 
@@ -50,12 +50,12 @@ def masks_of(start: Any, game: CompiledGame) -> Masks:
         known = {label for player in (0, 1) for label in game.infoset_index[player]}
         if names - known:
             raise ParameterError(
-                f"The 'start' parameter must name infosets of {game.name}, got {quoted(min(names - known))}."
+                f"The 'actions' parameter must name infosets of {game.name}, got {quoted(min(names - known))}."
             )
     masks = pair(_mask(start, game, player) for player in (0, 1))
     if all(mask.all() for mask in masks):
         raise ParameterError(
-            f"The 'start' parameter must leave out an action of {game.name}, got {quoted(cast(object, start))}, which"
+            f"The 'actions' parameter must leave out an action of {game.name}, got {quoted(cast(object, start))}, which"
             " keeps all."
         )
     return masks
@@ -87,15 +87,15 @@ def _selection(rule: Any, actions: list[str], label: str | None) -> list[bool]:
         text = 1
     if isinstance(text, int) and not isinstance(text, bool):
         if text < 1:
-            raise ParameterError(f"The 'start' parameter must keep one action or more{where}, got {text}.")
+            raise ParameterError(f"The 'actions' parameter must keep one action or more{where}, got {text}.")
         return [position < text for position in range(len(actions))]
     names = [part.strip() for part in text.split(",")] if isinstance(text, str) else listed(text)
     if not names or not all(isinstance(name, str) and name for name in names):
-        raise ParameterError(f"The 'start' parameter must be {LEGAL}{where}, got {quoted(rule)}.")
+        raise ParameterError(f"The 'actions' parameter must be {LEGAL}{where}, got {quoted(rule)}.")
     selection = [action in names for action in actions]
     if label is not None and (strange := [name for name in names if name not in actions]):
         raise ParameterError(
-            f"The 'start' parameter must list actions of {', '.join(actions)}{where}, got {quoted(strange[0])}."
+            f"The 'actions' parameter must list actions of {', '.join(actions)}{where}, got {quoted(strange[0])}."
         )
     return selection if any(selection) else [True] * len(actions)
 
@@ -106,7 +106,7 @@ def _read(path: str) -> Any:
         mapping = parse_json(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         reason = brief(str(error))
-        raise ParameterError(f"The 'start' parameter names {quoted(path)}, which cannot be read ({reason}).") from error
+        raise ParameterError(f"The 'actions' parameter names {quoted(path)}, which cannot be read ({reason}).") from error
     if not isinstance(mapping, Mapping):
-        raise ParameterError(f"The 'start' parameter names {quoted(path)}, which must hold a mapping.")
+        raise ParameterError(f"The 'actions' parameter names {quoted(path)}, which must hold a mapping.")
     return cast(Any, mapping)

@@ -221,7 +221,7 @@ class GrowingSpotProblem(GrowingProblem):
 def growing(game: Any, growth: Growth | None) -> GrowingProblem:
     """Build the problem of growing a game or spot; raise if its options do not fit."""
     spot = spot_of(game)
-    if growth is not None and growth.start != "":
+    if growth is not None and growth.actions != "":
         return _by_actions(game, growth)
     if spot is None:
         from treeplex.growth.algorithm import Growing  # noqa: PLC0415 - its kernels take time to load
@@ -243,10 +243,10 @@ def _by_actions(game: Any, growth: Growth) -> GrowingActionsProblem:
     from treeplex.growth.start import masks_of, recorded  # noqa: PLC0415 - few runs grow
 
     if spot_of(game) is not None:
-        raise ParameterError("The 'start' parameter is for games other than hold'em; use 'bets' and 'raises' instead.")
+        raise ParameterError("The 'actions' parameter is for games other than hold'em; use 'bets' and 'raises' instead.")
     fitted, compiled = fitted_to_actions(growth), load_game(game)
-    fitted = replace(fitted, start=recorded(fitted.start, compiled))
-    masks_of(fitted.start, compiled)  # raises if the start is wrong
+    fitted = replace(fitted, actions=recorded(fitted.actions, compiled))
+    masks_of(fitted.actions, compiled)  # raises if the start is wrong
     return GrowingActionsProblem(compiled, GrowingActions(fitted))
 
 
@@ -260,7 +260,7 @@ def usual_algorithm(game: Any, start: Any = "") -> str:
 def reopen(record: ProblemRecord, folder: Path, replacement: Any) -> GrowingProblem:
     """Load the problem of a recorded run again, with its options of growth."""
     source = record.source if replacement is None else replacement
-    if record.options.get("start", "") != "":
+    if record.options.get("actions", "") != "":
         from treeplex.growth.part_algorithm import GrowingActions  # noqa: PLC0415 - its kernels take time to load
 
         game = reopen_game(record, folder, replacement).game
