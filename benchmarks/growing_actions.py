@@ -2,15 +2,15 @@
 
     .venv/bin/python benchmarks/growing_actions.py            # all games; half a minute
     .venv/bin/python benchmarks/growing_actions.py leduc      # one of them
+    .venv/bin/python tools/figures.py --ran growing-actions  # then writes docs/theory/abstraction.md
 
 Every game is solved by ``cfr+`` to a target, and grown from few actions to the same target in the whole game. Counts do
-not depend on the machine. Writes benchmarks/growing_actions.json and the table of docs/theory/abstraction.md.
+not depend on the machine. They are stored in benchmarks/growing_actions.json.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,6 @@ from treeplex.games.random_tree import RandomTree
 
 ROOT = Path(__file__).parents[1]
 STORED = ROOT / "benchmarks" / "growing_actions.json"
-PAGE = ROOT / "docs" / "theory" / "abstraction.md"
-BLOCK = re.compile(r"(<!-- growing actions -->\n).*?(<!-- end of growing actions -->)", re.S)
 
 
 def matrix(size: int) -> MatrixGame:
@@ -69,8 +67,6 @@ def measured(title: str, source: Any, start: Any, target: float) -> dict[str, An
 def table(rows: list[dict[str, Any]]) -> str:
     """The table of the page."""
     lines = [
-        f"`python benchmarks/growing_actions.py`, version {tp.__version__}, `cfr+`, recovery games:",
-        "",
         "| game | start | NashConv at first | target | histories at first | at the end | of | nodes | without growth |",
         "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
@@ -84,16 +80,14 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    """Measure the games that are named, and write the stored data and the page."""
+    """Measure the games that are named, and store them."""
     stored = {row["game"]: row for row in json.loads(STORED.read_text())["rows"]} if STORED.exists() else {}
     for name in sys.argv[1:] or GAMES:
         row = measured(*GAMES[name])
         stored[row["game"]] = row
         print(json.dumps(row))
     rows = [stored[title] for title, *_ in GAMES.values() if title in stored]
-    STORED.write_text(json.dumps({"version": tp.__version__, "rows": rows}, indent=1) + "\n", encoding="utf-8")
-    page = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(BLOCK.sub(lambda found: f"{found[1]}\n{table(rows)}\n\n{found[2]}", page), encoding="utf-8")
+    STORED.write_text(json.dumps({"rows": rows}, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Pure CFR, its variants and its rivals: NashConv after the same nodes and after the same seconds.
 
     .venv/bin/python benchmarks/pure_variants.py           # prints the table, in about three minutes
-    .venv/bin/python benchmarks/pure_variants.py --write   # and stores it: PURE.md, pure_variants.json
-    .venv/bin/python benchmarks/pure_variants.py --table   # writes PURE.md again from the stored numbers
+    .venv/bin/python benchmarks/pure_variants.py --write   # and stores it in pure_variants.json
+    .venv/bin/python tools/figures.py --ran pure-variants  # then writes PURE.md
 
 Every algorithm runs for ``SECONDS`` of processor time on one thread, with each of ``SEEDS`` seeds, or once if it draws
 no random numbers. Medians over seeds. Algorithms take turns, so that load on the machine affects all alike.
@@ -12,12 +12,9 @@ from __future__ import annotations
 
 import argparse
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from typing import Any
-
-from sampling import processor
 
 import treeplex as tp
 from treeplex.algorithms.registry import build
@@ -104,12 +101,10 @@ def row(name: str, nodes: int, algorithm: str, curves: list[Curve]) -> dict[str,
 
 
 def table(results: dict[str, Any]) -> str:
-    """Return the page."""
+    """PURE.md, from pure_variants.json."""
     lines = [
         "# Pure CFR, its variants and its rivals",
         "",
-        f"{results['date']}, {results['cpu']}, treeplex {results['version']}.",
-        "Printed by `benchmarks/pure_variants.py`.",
         f"NashConv after the same nodes, and after {results['seconds']:g} s of processor time on one thread.",
         f"Medians of {results['seeds']} seeds.",
         "",
@@ -138,28 +133,18 @@ def table(results: dict[str, Any]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="store the table in PURE.md and pure_variants.json")
-    parser.add_argument("--table", action="store_true", help="write PURE.md from pure_variants.json")
+    parser.add_argument("--write", action="store_true", help="store the numbers in pure_variants.json")
     options = parser.parse_args()
-    stored = HERE / "pure_variants.json"
-    if options.table:
-        results = json.loads(stored.read_text())
-    else:
-        results = {
-            "date": datetime.now(UTC).date().isoformat(),
-            "cpu": processor(),
-            "version": tp.__version__,
-            "seconds": SECONDS,
-            "seeds": SEEDS,
-            "nodes": GAMES,
-            "warm_starts": warm_starts(),
-            "rows": [each for name, nodes in GAMES.items() for each in measured(name, nodes)],
-        }
+    results = {
+        "seconds": SECONDS,
+        "seeds": SEEDS,
+        "nodes": GAMES,
+        "warm_starts": warm_starts(),
+        "rows": [each for name, nodes in GAMES.items() for each in measured(name, nodes)],
+    }
     print(table(results))
     if options.write:
-        stored.write_text(json.dumps(results, indent=1) + "\n")
-    if options.write or options.table:
-        (HERE / "PURE.md").write_text(table(results))
+        (HERE / "pure_variants.json").write_text(json.dumps(results, indent=1) + "\n")
 
 
 if __name__ == "__main__":

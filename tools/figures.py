@@ -145,6 +145,13 @@ WRITERS: dict[str, Writer] = {
         name: Writer(function, always(run))
         for name, (run, function) in script("tools/figure_numbers.py")["NUMBERS"].items()
     },
+    "codec": Writer(
+        lambda _: script("benchmarks/holdem/codec.py")["text"](data("holdem/codec.json")), always("holdem/codec")
+    ),
+    "growing-actions": Writer(
+        lambda _: script("benchmarks/growing_actions.py")["table"](data("growing_actions.json")["rows"]),
+        always("growing-actions"),
+    ),
     "rivals": Writer(
         lambda _: script("benchmarks/rivals/report.py")["readme"](data("rivals/results.json")),
         always("rivals"),
@@ -154,6 +161,7 @@ WRITERS: dict[str, Writer] = {
 
 WHOLE: dict[str, Whole] = {
     "benchmarks/AUTO.md": Whole("auto", "benchmarks/auto.py", "page"),
+    "benchmarks/PURE.md": Whole("pure-variants", "benchmarks/pure_variants.py", "table", "pure_variants.json"),
     "benchmarks/RULES.md": Whole("rules", "benchmarks/rules.py", "page"),
     "benchmarks/SAMPLING.md": Whole("sampling", "benchmarks/sampling.py", "tables", "sampling.json"),
     "benchmarks/rivals/RESULTS.md": Whole("rivals", "benchmarks/rivals/report.py", "markdown", "rivals/results.json"),

@@ -3,7 +3,7 @@
     python benchmarks/holdem/codec.py bits leduc leduc5 R T F1 F2       # adds rows to codec.json
     python benchmarks/holdem/codec.py checkpoints T F1 F2        # on a quiet machine
     python benchmarks/holdem/codec.py memory T F1                # storage="compressed" beside int16
-    python benchmarks/holdem/codec.py table                      # writes CODEC.md and docs/theory/cfr-plus.md
+    python tools/figures.py --ran holdem/codec                   # then writes docs/theory/cfr-plus.md
 
 Spots are those of tests/holdem/spots.json. F2 is F1 with three bet sizes instead of two. Bits are of both players'
 numbers. "before" is the same checkpoint with plain arrays. A write includes the checksum and the flush to disk. It is
@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import statistics
 import tempfile
 import time
@@ -35,14 +34,11 @@ from treeplex.engines.boards import coded
 from treeplex.files import replace_text
 from treeplex.holdem import load_spot, make_spot, sizes_for
 from treeplex.runs.checkpoint import Checkpoint, save_checkpoint
-from treeplex.system import cores
 from treeplex.tensors import CHECKPOINT, mapped_tensors
-from treeplex.version import __version__
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-STORED, TABLE, PAGE = HERE / "codec.json", HERE / "CODEC.md", ROOT / "docs" / "theory" / "cfr-plus.md"
-BEGIN, END = "<!-- codec -->\n", "<!-- end of codec -->"
+STORED = HERE / "codec.json"
 SPOTS = json.loads((ROOT / "tests" / "holdem" / "spots.json").read_text())["spots"]
 LOOKS = {
     "leduc": (10, 100, 1000),
@@ -175,11 +171,6 @@ def keep(kind: str, rows: list[dict[str, Any]], keys: tuple[str, ...]) -> None:
     """Replace the rows of the same kind that have the same values of ``keys``."""
     known, fresh = stored(), {tuple(row[key] for key in keys) for row in rows}
     known[kind] = [row for row in known[kind] if tuple(row[key] for key in keys) not in fresh] + rows
-    known["about"] = {
-        "version": __version__,
-        "date": time.strftime("%Y-%m-%d"),
-        "machine": f"{cores()} cores, {platform.machine()}, {platform.system()}",
-    }
     replace_text(STORED, json.dumps(known, indent=1) + "\n")
 
 
@@ -233,25 +224,18 @@ def memory_table(known: dict[str, Any]) -> str:
 
 
 def text(known: dict[str, Any]) -> str:
-    about = known["about"]
+    """The tables of the page."""
     return (
         "Bits per number, of both players. The numbers have 16 bits (averages of leduc and leduc5: 64).\n\n"
         f"{bits_table(known)}\n\nCheckpoints after 10 iterations of the default:\n\n{checkpoints_table(known)}\n\n"
-        f"Tables in memory, with the default:\n\n{memory_table(known)}\n\n"
-        f"treeplex {about['version']}, {about['date']}, {about['machine']}.\n"
+        f"Tables in memory, with the default:\n\n{memory_table(known)}"
     )
-
-
-def filled(page: str, known: dict[str, Any]) -> str:
-    """Return the page with the tables between its markers."""
-    head, rest = page.split(BEGIN)
-    return head + BEGIN + "\n" + text(known) + "\n" + END + rest.split(END)[1]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("bits", "checkpoints", "memory", "table"))
-    parser.add_argument("games", nargs="*")
+    parser.add_argument("what", choices=("bits", "checkpoints", "memory"))
+    parser.add_argument("games", nargs="+", choices=tuple(LOOKS))
     parser.add_argument("--last", type=int, default=1000, help="leave out later iterations")
     given = parser.parse_args()
     for name in given.games:
@@ -263,10 +247,6 @@ def main() -> None:
         else:
             for storage in ("int16", "float32"):
                 keep("checkpoints", [checkpoints(name, storage)], ("game", "storage"))
-    known = stored()
-    replace_text(TABLE, f"# Codec of checkpoints\n\nWritten by `benchmarks/holdem/codec.py`.\n\n{text(known)}")
-    if BEGIN in PAGE.read_text():
-        replace_text(PAGE, filled(PAGE.read_text(), known))
 
 
 if __name__ == "__main__":

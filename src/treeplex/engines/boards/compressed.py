@@ -37,7 +37,7 @@ NUMBERS: Final = number_type(COMPRESSED)
 """Storage whose numbers are coded."""
 
 SHARE: Final = 0.7
-"""Fraction of the bytes of ``NUMBERS`` that is reported as memory: `benchmarks/holdem/CODEC.md` has measurements."""
+"""Fraction of the bytes of ``NUMBERS`` that is reported as memory: `docs/theory/cfr-plus.md` has measurements."""
 
 RUN: Final = 2**20
 """Numbers stored for both players in an array from which boards are a run of their own."""
