@@ -163,7 +163,7 @@ def test_hidden_sizes_share_the_opponents_past() -> None:
 
 
 def test_sums_are_given_up_where_their_subgame_grows() -> None:
-    part = growing(Vector(), actions="check, a0, fold, call, yes, no")
+    part = growing(Vector(), start="check, a0, fold, call, yes, no")
     part.advance(4)
     transfers = part.transfers
     assert transfers is not None

@@ -613,7 +613,7 @@ def test_a_request_that_is_no_text_is_said(finished) -> None:
         ({"storage": "float16"}, "The 'storage' parameter must be one of float64, float32, int16, got 'float16'."),
         ({"kind": "nonsense"}, "run.json: not what treeplex writes (The kind of a run must be one of"),
         ({"kind": "spot"}, "run.json: not what treeplex writes ("),
-        ({"kind": "growth"}, "Only a game with bet sizes can grow"),
+        ({"kind": "growth"}, "Only a game with bet sizes, such as"),
         ({"kind": "growth", "source": "continuous_leduc"}, "The options of the run are not what treeplex writes ("),
         ({"kind": "exploration", "options": 5}, "run.json: not what treeplex writes ("),
         (
@@ -792,7 +792,7 @@ def test_the_run_folder(pictures, tmp_path) -> None:
     assert pq.read_table(tmp_path / "run" / "log.parquet").equals(solution.log)
     asked = json.loads((tmp_path / "run" / "run.json").read_text())
     assert (asked["game"], asked["asked"], asked["iterate"]) == (TREE, "cfr", "best")
-    assert asked["algorithm"] == 'cfr(turns="alternating",weight="uniform",order="played")'
+    assert asked["algorithm"] == 'cfr(turns="alternating",weight="uniform",order="played",average="same")'
     assert asked["limits"] == {"nash_conv": None, "seconds": None, "iterations": 30, "nodes": None}
     text = (tmp_path / "run" / "README.md").read_text()
     assert all(f"`{name}`" in text for name in FILES - {"README.md"})

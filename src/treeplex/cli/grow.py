@@ -47,7 +47,9 @@ PerCheck = Annotated[
 ]
 Algorithm = Annotated[
     str | None,
-    typer.Option(help="cfr (default) or cfr+ (default with --actions). For hold'em: cfr, cfr+, lcfr or dcfr (default)."),
+    typer.Option(
+        help="cfr (default) or cfr+ (default with --actions). For hold'em: cfr, cfr+, lcfr or dcfr (default)."
+    ),
 ]
 Bets = Annotated[
     str, typer.Option(help=f"Hold'em: candidates for bets: a list, from:to:step, or every. Default: {BETS}.")

@@ -17,7 +17,7 @@ COMMANDS: Final = {
     "resume": "Continue a batch or any run that was stopped or killed.",
     "compare": "Run algorithms side by side and plot NashConv.",
     "batch": "Solve many games or hold'em spots, on this machine or on a cluster.",
-    "grow": "Solve a game or a hold'em spot, and find the bet sizes that matter.",
+    "grow": "Solve a game or a hold'em spot, and find the bet sizes or actions that matter.",
     "evaluate": "Measure a policy exactly: value, NashConv and best responses.",
     "explore": "Sample a game from its rules without compiling it, and estimate the quality.",
     "merge": "Average policies by reach into one, such as those of several seeds, and measure all of them.",

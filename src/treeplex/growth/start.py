@@ -106,7 +106,9 @@ def _read(path: str) -> Any:
         mapping = parse_json(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         reason = brief(str(error))
-        raise ParameterError(f"The 'actions' parameter names {quoted(path)}, which cannot be read ({reason}).") from error
+        raise ParameterError(
+            f"The 'actions' parameter names {quoted(path)}, which cannot be read ({reason})."
+        ) from error
     if not isinstance(mapping, Mapping):
         raise ParameterError(f"The 'actions' parameter names {quoted(path)}, which must hold a mapping.")
     return cast(Any, mapping)

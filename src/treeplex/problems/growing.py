@@ -243,7 +243,9 @@ def _by_actions(game: Any, growth: Growth) -> GrowingActionsProblem:
     from treeplex.growth.start import masks_of, recorded  # noqa: PLC0415 - few runs grow
 
     if spot_of(game) is not None:
-        raise ParameterError("The 'actions' parameter is for games other than hold'em; use 'bets' and 'raises' instead.")
+        raise ParameterError(
+            "The 'actions' parameter is for games other than hold'em; use 'bets' and 'raises' instead."
+        )
     fitted, compiled = fitted_to_actions(growth), load_game(game)
     fitted = replace(fitted, actions=recorded(fitted.actions, compiled))
     masks_of(fitted.actions, compiled)  # raises if the start is wrong

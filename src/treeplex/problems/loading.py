@@ -61,7 +61,7 @@ def sized_game(game: str | Abstraction | DealtGame) -> Abstraction:
         rules = rules.rules
     if not isinstance(rules, Abstraction):
         raise ParameterError(
-            "Only a game with bet sizes, such as continuous_leduc, can grow without the 'start' parameter, which has"
+            "Only a game with bet sizes, such as continuous_leduc, can grow without the 'actions' parameter, which has"
             f" the actions to start with; got {quoted(game)}."
         )
     return rules
