@@ -175,7 +175,7 @@ def _addition(part: GrowingPart, expansion: Expansion) -> ActionAdded:
     return ActionAdded(
         iteration=part.iteration,
         player=player,
-        infoset=str(game.labels[player].infosets[infoset]),
+        infoset=unpacked(game.labels[player].infosets[infoset : infoset + 1])[0],
         action=game.actions[game.labels[player].actions[action]],
         gain=gain * unit,
         needed=expansion.needed * unit,
@@ -216,7 +216,8 @@ class PartExtras(GrowthAnswer):
         part = self.run.game
         game, averages = part.whole.game, part.averages()
         listed: list[UsedAction] = []
-        for addition in self.additions:
+        additions: list[ActionAdded] = self.run.additions
+        for addition in additions:
             infoset = game.infoset_index[addition.player][addition.infoset]
             at = game.actions_at(addition.player, infoset).index(addition.action)
             first = int(game.treeplexes[addition.player].first[infoset])

@@ -68,12 +68,10 @@ def _mask(start: Any, game: CompiledGame, player: int) -> Bools:
     mask[0] = True
     for infoset, label in enumerate(unpacked(game.labels[player].infosets)):
         actions = game.actions_at(player, infoset)
-        rule: Any = start
-        if isinstance(start, Mapping):
-            rules = cast(Mapping[str, Any], start)
-            rule = rules[label] if label in rules else rules.get(OTHERWISE, len(actions))
+        rules = cast(Mapping[str, Any], start) if isinstance(start, Mapping) else None
+        rule = cast(Any, start) if rules is None else rules.get(label, rules.get(OTHERWISE, len(actions)))
         here = slice(treeplex.first[infoset], treeplex.first[infoset + 1])
-        mask[here] = _selection(rule, actions, None if rule is start else label)
+        mask[here] = _selection(rule, actions, None if rules is None else label)
     return mask
 
 
