@@ -38,7 +38,7 @@ def initial_state(algorithm: Algorithm[Any, Any], game: Any, seed: int, start: s
         return state
     if isinstance(algorithm, MonteCarlo):
         return _sampled(algorithm, game, state, seed)
-    tensors = algorithm.save(state) if isinstance(game, CompiledGame) else {}
+    tensors = algorithm.save(state)
     if not _randomise(tensors, game, seed):
         raise ParameterError(
             "The 'start' parameter must be uniform unless CFR on arrays, walks or samplers solve a game, got 'random'."
@@ -48,14 +48,12 @@ def initial_state(algorithm: Algorithm[Any, Any], game: Any, seed: int, start: s
 
 def random_strategy(treeplex: Treeplex, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Return a random strategy and its realization plan, both [S]."""
-    strategy, plan = np.ones(treeplex.sequences), np.ones(treeplex.sequences)
+    strategy = np.ones(treeplex.sequences)
     strategy[1:] = rng.random(treeplex.sequences - 1)
     if treeplex.infosets:
         total = np.add.reduceat(strategy, treeplex.first[:-1])
         strategy[1:] /= np.repeat(total, treeplex.actions)
-    for parent, first, end in zip(treeplex.parent, treeplex.first[:-1], treeplex.first[1:], strict=True):
-        plan[first:end] = plan[parent] * strategy[first:end]
-    return strategy, plan
+    return strategy, treeplex.plan(strategy)
 
 
 def _randomise(tensors: Mapping[str, Array], game: CompiledGame, seed: int) -> bool:

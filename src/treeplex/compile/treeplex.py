@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treeplex.arrays import Ints
+from treeplex.arrays import Floats, Ints
 from treeplex.arrow import Texts
 
 
@@ -49,6 +49,14 @@ class Treeplex(NamedTuple):
             yield level
             own = ranges(self.first[level], self.first[level + 1])
             level = order[ranges(below[own], below[own + 1])]
+
+    def plan(self, strategy: Floats) -> Floats:
+        """Return the realization plan of a strategy, level by level: no kernel has to be compiled for it."""
+        plan = strategy.copy()
+        for level in self.levels():
+            own = ranges(self.first[level], self.first[level + 1])
+            plan[own] *= np.repeat(plan[self.parent[level]], self.actions[level])
+        return plan
 
 
 def ranges(begin: npt.NDArray[np.integer], end: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:

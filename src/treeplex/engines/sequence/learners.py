@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from treeplex.arrays import Floats, Ints, aligned, pair
 from treeplex.compile.game import CompiledGame, Operator
-from treeplex.compile.treeplex import Treeplex, ranges
 from treeplex.engines.sequence.arrays import Learner, Learner16, RuleLearner, SequenceForm, Steps
 from treeplex.engines.sequence.cpu import treeplex as walks
 from treeplex.engines.sequence.cpu.tiled import TiledForm
@@ -35,16 +34,7 @@ def uniform_strategies(game: CompiledGame) -> tuple[Strategies, Strategies]:
     """Return both players' uniform strategies, and their realization plans."""
     counts = [np.append(1, treeplex.actions) for treeplex in game.treeplexes]
     strategies = pair(np.repeat(1.0 / count, count) for count in counts)
-    return strategies, pair(map(_plan, game.treeplexes, strategies))
-
-
-def _plan(treeplex: Treeplex, strategy: Floats) -> Floats:
-    """Return the realization plan of a strategy, level by level: no kernel has to be compiled before a run begins."""
-    plan = strategy.copy()
-    for level in treeplex.levels():
-        own = ranges(treeplex.first[level], treeplex.first[level + 1])
-        plan[own] *= np.repeat(plan[treeplex.parent[level]], treeplex.actions[level])
-    return plan
+    return strategies, pair(treeplex.plan(own) for treeplex, own in zip(game.treeplexes, strategies, strict=True))
 
 
 def initial_learners(game: CompiledGame, dtype: npt.DTypeLike = np.float64) -> tuple[Learner, Learner]:
