@@ -483,6 +483,20 @@ def test_solved_means_that_the_target_is_met(table, target) -> None:
     assert solution.status == "solved" or target < 100 * rounding
 
 
+@pytest.mark.parametrize("power", range(-6, 7))
+def test_matrices_with_payoffs_of_many_orders_of_magnitude_are_solved_or_reported(power) -> None:
+    """Ten random matrices whose payoffs are spread over ``power`` orders, judged in rational numbers."""
+    rng = np.random.default_rng(100 + power)
+    for _ in range(10):
+        table = rng.standard_normal((6, 7)) * 10.0 ** (power * rng.random((6, 7)))
+        largest = float(np.abs(table).max())
+        solution = tp.solve(MatrixGame(table), "lp", nash_conv=1e-9 * largest)
+        exact = float(exact_nash_conv(table, solution.strategies))
+        assert exact == pytest.approx(solution.nash_conv, abs=1e-14 * largest)
+        assert solution.status == ("solved" if solution.nash_conv <= 1e-9 * largest else "missed")
+        assert exact <= 1e-9 * largest
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_payoffs_that_are_not_finite_are_an_error(bad) -> None:
     """Compiled games have none, but files of compiled games and arrays of one's own may."""
