@@ -21,7 +21,7 @@ from treeplex.engines.sampling.columns import CHILD, FIRST, NEXT, NODE, ONE, WID
 from treeplex.engines.sampling.cpu.random import Counter, draw_move, uniform
 from treeplex.engines.sampling.tree import ACTOR_BITS, WIDTH_BITS, Longs
 from treeplex.kernels.calls import call_in_place
-from treeplex.kernels.jit import Index, inlined, inlined_loop, kernel
+from treeplex.kernels.jit import INLINED_LOOP, Index, inlined, inlined_loop, kernel, specialised
 from treeplex.updates.rules import floored, normalise_span, positive_sum
 from treeplex.updates.turns import SIMULTANEOUS
 
@@ -98,8 +98,7 @@ def _is_discounted(log: types.NamedTuple) -> Callable[[RegretLog], bool]:  # pyr
     return (lambda log: True) if log.instance_class is DiscountLog else (lambda log: False)
 
 
-@inlined_loop
-def discount(regret: Floats, start: Index, width: Index, log: RegretLog) -> None:
+def _discount(regret: Floats, start: Index, width: Index, log: DiscountLog) -> None:
     """Multiply the regrets of an infoset by the discounts of all iterations since its last update.
 
     The product of the discounts of iterations s, ..., t - 1 is exp(L(t) - L(s)), where L(t) is the sum of the
@@ -111,6 +110,11 @@ def discount(regret: Floats, start: Index, width: Index, log: RegretLog) -> None
     for s in range(start, start + width):
         regret[s] *= up if regret[s] > 0.0 else down
     log.memory[start], log.memory[other] = positive, negative
+
+
+@specialised("log", {DiscountLog: _discount}, jit_options=INLINED_LOOP)
+def discount(regret: Floats, start: Index, width: Index, log: RegretLog) -> None:
+    """Discount the regrets of an infoset before something is added; other logs have no discounts."""
 
 
 @inlined
@@ -135,8 +139,7 @@ def observe(
         for k in range(width):
             log.regret[start + k] += mass * (util[row, k] - (0.0 if is_function(log) else level))
     else:
-        if is_discounted(log):
-            discount(regret, start, width, log)
+        discount(regret, start, width, log)
         for k in range(width):
             regret[start + k] = floored(regret[start + k] + mass * (util[row, k] - level), plus)
 
@@ -166,8 +169,7 @@ def settle(
                 log.regret[s] *= weight
             learn(regret, start, width, log)
             continue
-        if is_discounted(log):
-            discount(regret, start, width, log)
+        discount(regret, start, width, log)
         for s in range(start, start + width):
             regret[s] = floored(regret[s] + weight * log.regret[s], plus)
             log.regret[s] = regret[s] + predict * (weight * log.regret[s])
