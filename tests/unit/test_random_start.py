@@ -83,7 +83,7 @@ def test_samplers_play_at_random_until_they_learn(game) -> None:
 
 @pytest.mark.parametrize("name", sorted(OTHERS))
 def test_other_algorithms_refuse_it_in_one_sentence(name, game) -> None:
-    with pytest.raises(ParameterError, match="'start' parameter must be uniform unless"):
+    with pytest.raises(ParameterError, match="'start' parameter can be random only"):
         initial_state(build(name), game, 0, "random")
 
 

@@ -41,7 +41,7 @@ def initial_state(algorithm: Algorithm[Any, Any], game: Any, seed: int, start: s
     tensors = algorithm.save(state)
     if not _randomise(tensors, game, seed):
         raise ParameterError(
-            "The 'start' parameter must be uniform unless CFR on arrays, walks or samplers solve a game, got 'random'."
+            "The 'start' parameter can be random only where an algorithm of the CFR family solves a game; leave it out."
         )
     return algorithm.restore(game, tensors, seed)
 
